@@ -1,0 +1,1 @@
+"""Resource models, reasons and errors: what every other room speaks."""
