@@ -1,0 +1,1 @@
+"""Everything that runs convoy somewhere: CRDs, manifests, images, and the local stack of real servers."""
