@@ -38,7 +38,7 @@ def split_api_version(api_version: str) -> tuple[str, str]:
 
 
 def key_of(manifest: Mapping[str, Any]) -> ObjectKey:
-    """Return the key of an object that has apiVersion, kind and metadata.name, with its namespace as it stands."""
+    """Return the key of an object that has apiVersion, kind and a name, with its namespace as it stands."""
     metadata = manifest["metadata"]
     group, _ = split_api_version(manifest["apiVersion"])
     return ObjectKey(group, manifest["kind"], metadata.get("namespace") or "", metadata["name"])

@@ -1,0 +1,205 @@
+"""What the models of all resources share: names in camelCase, tolerant reading, "exactly one of".
+
+The API server's schema is the guard; the models repeat it so that `validate -f FILE` works without a cluster.
+Status is read tolerantly (an unknown phase is a text like any other), since a newer convoy may have written it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import timedelta
+from typing import Annotated, Any, ClassVar, Self
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    StringConstraints,
+    ValidationError,
+    WithJsonSchema,
+    model_validator,
+)
+from pydantic.alias_generators import to_camel
+
+from convoy.api.errors import Unsupported
+from convoy.api.objects import Manifest
+from convoy.api.times import DURATION_PATTERN, MAX_DURATION, format_duration, parse_duration
+
+
+class ApiModel(BaseModel):
+    """Base of all resource models. Immutable; a change is `model_copy(update=...)`."""
+
+    model_config = ConfigDict(
+        alias_generator=to_camel,
+        populate_by_name=True,
+        extra="ignore",
+        frozen=True,
+        use_attribute_docstrings=True,
+        hide_input_in_errors=True,
+    )
+
+    one_of: ClassVar[tuple[str, ...]] = ()
+    """Names as in JSON: exactly one of them is set."""
+
+    at_most_one_of: ClassVar[tuple[str, ...]] = ()
+    """Names as in JSON: one of them is set, or none."""
+
+    nullable: ClassVar[frozenset[str]] = frozenset()
+    """Names as in JSON for which null is a value. For all others null means not set (D3)."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _drop_nulls(cls, data: object) -> object:
+        if not isinstance(data, Mapping):
+            return data
+        return {name: value for name, value in data.items() if value is not None or name in cls.nullable}
+
+    @model_validator(mode="after")
+    def _check_choices(self) -> Self:
+        chosen = {self._alias(name) for name in self.model_fields_set if getattr(self, name) is not None}
+        if self.one_of and len(chosen.intersection(self.one_of)) != 1:
+            raise ValueError(exactly_one_message(self.one_of))
+        if len(chosen.intersection(self.at_most_one_of)) > 1:
+            raise ValueError(at_most_one_message(self.at_most_one_of))
+        return self
+
+    @classmethod
+    def _alias(cls, name: str) -> str:
+        return cls.model_fields[name].alias or name
+
+    def tree(self) -> Manifest:
+        """Return the plain camelCase JSON tree, without what is not set."""
+        return self.model_dump(mode="json", by_alias=True, exclude_unset=True, exclude_none=True)
+
+    @classmethod
+    def read(cls, tree: Mapping[str, Any]) -> Self:
+        """Read a tree. Raise Unsupported naming each field at fault, never its value."""
+        try:
+            return cls.model_validate(tree)
+        except ValidationError as error:
+            raise Unsupported(f"{cls.__name__}: {faults(error)}") from None
+
+
+def exactly_one_message(names: tuple[str, ...]) -> str:
+    """Say which fields exclude each other."""
+    return f"exactly one of {', '.join(names)} must be set"
+
+
+def at_most_one_message(names: tuple[str, ...]) -> str:
+    """Say which optional fields exclude each other."""
+    return f"at most one of {', '.join(names)} may be set"
+
+
+def faults(error: ValidationError) -> str:
+    """Return `spec.content: message` for each fault, separated by semicolons, paths as in the YAML."""
+    lines = ()
+    for fault in error.errors(include_url=False, include_context=False, include_input=False):
+        path = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in fault["loc"])
+        lines.append(f"{path.lstrip('.') or '(root)'}: {fault['msg'].removeprefix('Value error, ')}")
+    return "; ".join(lines)
+
+
+def _read_duration(value: object) -> timedelta:
+    if isinstance(value, timedelta):
+        return value
+    if not isinstance(value, str):
+        raise ValueError("a duration is a text such as 90s, 5m or 1h30m")
+    return parse_duration(value)
+
+
+GoDuration = Annotated[
+    timedelta,
+    BeforeValidator(_read_duration),
+    PlainSerializer(format_duration, return_type=str),
+    WithJsonSchema(
+        {
+            "type": "string",
+            "maxLength": 32,
+            "pattern": DURATION_PATTERN,
+            "x-kubernetes-validations": [
+                {
+                    "rule": f"duration(self) <= duration('{format_duration(MAX_DURATION)}')",
+                    "message": f"must not be longer than {format_duration(MAX_DURATION)}",
+                }
+            ],
+        }
+    ),
+]
+"""A Go duration (`90s`, `5m`, `1h30m`), never negative."""
+
+Name = Annotated[str, StringConstraints(min_length=1, max_length=253)]
+"""The name of an object."""
+
+Time = Annotated[str, WithJsonSchema({"type": "string", "format": "date-time"})]
+"""An RFC 3339 time as text (`convoy.api.times` reads and writes it)."""
+
+
+def one_of_texts(*texts: str) -> WithJsonSchema:
+    """Mark a status text whose values the schema lists, but which is read tolerantly."""
+    return WithJsonSchema({"type": "string", "enum": list(texts)})
+
+
+class LocalRef(ApiModel):
+    """Names an object in the Release's own namespace."""
+
+    name: Name
+
+
+class OwnerReference(ApiModel):
+    """An entry of metadata.ownerReferences."""
+
+    api_version: str
+    kind: str
+    name: str
+    uid: str
+    controller: bool | None = None
+    block_owner_deletion: bool | None = None
+
+
+class Metadata(ApiModel):
+    """The part of an object's metadata that convoy reads."""
+
+    name: str = ""
+    namespace: str = ""
+    uid: str = ""
+    resource_version: str = ""
+    generation: int = 0
+    annotations: dict[str, str] = Field(default_factory=dict)
+    labels: dict[str, str] = Field(default_factory=dict)
+    finalizers: tuple[str, ...] = ()
+    owner_references: tuple[OwnerReference, ...] = ()
+    creation_timestamp: str | None = None
+    deletion_timestamp: str | None = None
+
+
+class Condition(ApiModel):
+    """One observation about a resource."""
+
+    type: Annotated[str, StringConstraints(max_length=316)]
+    status: Annotated[str, one_of_texts("True", "False", "Unknown")]
+    reason: Annotated[str, Field(max_length=1024)] = ""
+    message: Annotated[str, Field(max_length=32768)] = ""
+    observed_generation: int | None = None
+    last_transition_time: Time | None = None
+
+
+class Resource(ApiModel):
+    """Base of the three resources."""
+
+    api_version: str = ""
+    kind: str = ""
+    metadata: Metadata = Metadata()
+
+
+ConditionList = Annotated[
+    tuple[Condition, ...],
+    Field(json_schema_extra={"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["type"]}),
+]
+"""Conditions, merged by type so that each writer owns its own."""
+
+
+def condition_of(conditions: Iterable[Condition], kind: str) -> Condition | None:
+    """Return the condition of a type, or None."""
+    return next((condition for condition in conditions if condition.type == kind), None)

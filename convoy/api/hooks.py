@@ -1,0 +1,52 @@
+"""Lifecycle hooks: Jobs and approvals before and after a sync."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, StringConstraints
+
+from convoy.api.common import ApiModel, GoDuration
+
+
+class Approval(ApiModel):
+    """Waits for a person."""
+
+
+class Hook(ApiModel):
+    """One step: exactly one of job and approval."""
+
+    one_of = ("job", "approval")
+
+    name: Annotated[str, StringConstraints(pattern=r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", max_length=63)]
+    batch: Annotated[int, Field(ge=-(2**31), le=2**31 - 1)] = 0
+    """Hooks of one batch run side by side, batches in order. Default: 0."""
+    namespace: Annotated[str, StringConstraints(min_length=1, max_length=63)] = "default"
+    """Where the Job runs. Default: `default`."""
+    job: dict[str, Any] | None = None
+    """The spec of a batch/v1 Job."""
+    approval: Approval | None = None
+    timeout: GoDuration | None = None
+    """Deadline of the hook. Default: 10m for a Job, 24h for an approval."""
+    run_policy: Literal["OncePerRender", "EverySync"] = "OncePerRender"
+    """Default: OncePerRender."""
+    delete_policy: Literal["BeforeCreation", "OnSuccess", "Never"] = "BeforeCreation"
+    """When the Job is deleted. Default: BeforeCreation."""
+
+
+_Hooks = Annotated[
+    tuple[Hook, ...],
+    Field(
+        max_length=64,
+        json_schema_extra={"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"]},
+    ),
+]
+
+
+class Lifecycle(ApiModel):
+    """Hooks of a sync. Names are unique over both lists."""
+
+    pre_sync: _Hooks = ()
+    """Before the first wave. A failure stops the sync."""
+    post_sync: _Hooks = ()
+    """After the inventory is written. A failure does not change the result."""

@@ -1,0 +1,98 @@
+"""The ReleaseInventory: what convoy applied for a Release, and so may prune.
+
+Objects stand in groups with atomic lists: a list merged by key would put each name into managedFields too, and
+ten thousand objects would no longer fit into etcd.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from convoy.api.common import ApiModel, LocalRef, Resource, one_of_texts
+
+KIND = "ReleaseInventory"
+PLURAL = "releaseinventories"
+
+HealthPhase = Annotated[str, one_of_texts("Healthy", "Progressing", "Degraded", "Unknown")]
+
+
+class InventoryItem(ApiModel):
+    """One object of a group."""
+
+    name: str
+    uid: str | None = None
+
+
+class InventoryGroup(ApiModel):
+    """Objects that stand side by side in apply order and share all but their names."""
+
+    wave: int = 0
+    group: str = ""
+    kind: str
+    namespace: str = ""
+    recorded_at: str | None = None
+    """When the keys were first recorded: the earlier Release owns an object that two render (D14)."""
+    items: Annotated[tuple[InventoryItem, ...], Field(json_schema_extra={"x-kubernetes-list-type": "atomic"})]
+
+
+_Groups = Annotated[tuple[InventoryGroup, ...], Field(json_schema_extra={"x-kubernetes-list-type": "atomic"})]
+
+
+class InventorySpec(ApiModel):
+    """Written by the controller."""
+
+    cluster_ref: LocalRef | None = None
+    target_uid: Annotated[str | None, Field(alias="targetUID")] = None
+    render_ref: str | None = None
+    """Changes only when the exact set is written."""
+    epoch: str | None = None
+    """`<run id>/<attempt>` of the attempt that writes (fencing)."""
+    objects: _Groups = ()
+    """Applied, in apply order."""
+    planned: _Groups = ()
+    """About to be applied (D13)."""
+    claims: _Groups = ()
+    """Wanted, but another Release has it (D14)."""
+
+
+class WaveHealth(ApiModel):
+    """Health of a wave."""
+
+    wave: int
+    phase: HealthPhase
+
+
+class UnhealthyObject(ApiModel):
+    """An object that is not healthy."""
+
+    ref: str
+    phase: HealthPhase
+    message: str | None = None
+
+
+class Health(ApiModel):
+    """Health of a render."""
+
+    render_ref: str | None = None
+    phase: HealthPhase | None = None
+    waves: Annotated[
+        tuple[WaveHealth, ...], Field(json_schema_extra={"x-kubernetes-list-type": "atomic"})
+    ] = ()
+    unhealthy: Annotated[
+        tuple[UnhealthyObject, ...], Field(json_schema_extra={"x-kubernetes-list-type": "atomic"})
+    ] = ()
+
+
+class InventoryStatus(ApiModel):
+    """Written by the observer."""
+
+    health: Health | None = None
+
+
+class ReleaseInventory(Resource):
+    """The objects that convoy applied for the Release of the same name. Only convoy may write it."""
+
+    spec: InventorySpec = InventorySpec()
+    status: InventoryStatus = InventoryStatus()

@@ -1,0 +1,66 @@
+"""Mutations: changes that a Release makes to its own render."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, SerializerFunctionWrapHandler, StringConstraints, model_serializer
+
+from convoy.api.common import ApiModel
+
+_Glob = Annotated[str, StringConstraints(min_length=1, max_length=253)]
+_Pointer = Annotated[str, StringConstraints(pattern=r"^(/.*)?$", max_length=1024)]
+_ImagePart = Annotated[str, StringConstraints(max_length=512)]
+
+
+class MutationTarget(ApiModel):
+    """Which objects are changed. What is not set matches everything."""
+
+    group: Annotated[str, StringConstraints(max_length=253)] | None = None
+    kind: _Glob | None = None
+    name: _Glob | None = None
+    """A glob."""
+    namespace: _Glob | None = None
+    """A glob."""
+    label_selector: Annotated[str, StringConstraints(max_length=1024)] | None = None
+    """As in `kubectl get --selector`."""
+
+
+class JsonPatchOperation(ApiModel):
+    """One operation of a JSON Patch (RFC 6902)."""
+
+    nullable = frozenset({"value"})
+
+    op: Literal["add", "remove", "replace", "move", "copy", "test"]
+    path: _Pointer
+    from_: Annotated[_Pointer | None, Field(alias="from")] = None
+    value: Any = None
+    """Any JSON value; null is one."""
+
+    @model_serializer(mode="wrap")
+    def _keep_null(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        tree: dict[str, Any] = serialise(self)
+        return tree | {"value": None} if "value" in self.model_fields_set and self.value is None else tree
+
+
+class ImageMutation(ApiModel):
+    """Changes an image wherever a container names it."""
+
+    name: Annotated[str, StringConstraints(min_length=1, max_length=512)]
+    """The image without tag and digest."""
+    new_name: _ImagePart | None = None
+    new_tag: _ImagePart | None = None
+    digest: _ImagePart | None = None
+
+
+class Mutation(ApiModel):
+    """One change: exactly one of patch, merge and image."""
+
+    one_of = ("patch", "merge", "image")
+
+    target: MutationTarget = MutationTarget()
+    patch: Annotated[tuple[JsonPatchOperation, ...], Field(min_length=1, max_length=256)] | None = None
+    """A JSON Patch (RFC 6902)."""
+    merge: dict[str, Any] | None = None
+    """A JSON merge patch (RFC 7396)."""
+    image: ImageMutation | None = None

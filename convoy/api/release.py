@@ -1,0 +1,280 @@
+"""The Release: what to render, where to apply it, and by which policy.
+
+Defaults stand here and not in the schema: the API server would write them into every stored object, and a
+default changed later would look like a change of everybody's spec. `automatic` and `interval` have none
+(`reference/sync-policy`).
+The status is in `release_status.py`, mutations and hooks are in `mutations.py` and `hooks.py`.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, StringConstraints
+
+from convoy.api.common import ApiModel, GoDuration, LocalRef, Resource
+from convoy.api.hooks import Lifecycle
+from convoy.api.mutations import Mutation
+from convoy.api.release_status import RENDER_REF, ReleaseStatus
+
+KIND = "Release"
+PLURAL = "releases"
+MAX_NAME_LENGTH = 180
+"""Longer names would push workflow ids beyond 255 characters (design 04, rule 13)."""
+
+Url = Annotated[str, StringConstraints(min_length=1, max_length=2048)]
+HttpUrl = Annotated[str, StringConstraints(pattern=r"^https?://", max_length=2048)]
+Text = Annotated[str, StringConstraints(min_length=1, max_length=253)]
+Pattern = Annotated[str, StringConstraints(min_length=1, max_length=1024)]
+Pointer = Annotated[str, StringConstraints(pattern=r"^/", max_length=1024)]
+Expression = Annotated[str, StringConstraints(min_length=1, max_length=4096)]
+
+
+class GitRef(ApiModel):
+    """What to check out. Default: the repository's own default branch."""
+
+    at_most_one_of = ("branch", "tag", "semver", "commit")
+
+    branch: Text | None = None
+    """The head of this branch."""
+    tag: Text | None = None
+    """This tag."""
+    semver: Text | None = None
+    """The highest tag in this range, for example `>=1.2 <2`."""
+    commit: Annotated[str, StringConstraints(pattern=r"^[0-9a-fA-F]{7,64}$", max_length=64)] | None = None
+    """This commit."""
+
+
+class GitSource(ApiModel):
+    """A git repository."""
+
+    url: Url
+    """A file, http(s) or ssh URL."""
+    ref: GitRef = GitRef()
+    secret_ref: LocalRef | None = None
+    """A Secret with credentials in the Release's namespace."""
+
+
+class OciSource(ApiModel):
+    """An artifact in an OCI registry."""
+
+    at_most_one_of = ("tag", "semver", "digest")
+
+    url: Annotated[str, StringConstraints(pattern=r"^oci://", max_length=2048)]
+    """`oci://host/repository`."""
+    tag: Text | None = None
+    semver: Text | None = None
+    """The highest tag in this range."""
+    digest: Annotated[str, StringConstraints(pattern=r"^sha256:[0-9a-f]{64}$")] | None = None
+    secret_ref: LocalRef | None = None
+    """A Secret with credentials in the Release's namespace."""
+    insecure: bool = False
+    """Plain HTTP. Default: false."""
+
+
+class HelmSource(ApiModel):
+    """A chart in a Helm repository."""
+
+    url: HttpUrl
+    chart: Text
+    version: Text | None = None
+    """An exact version or a semver range. Default: the latest stable version."""
+    secret_ref: LocalRef | None = None
+    """A Secret with credentials in the Release's namespace."""
+
+
+class HttpSource(ApiModel):
+    """One .tar.gz behind a URL."""
+
+    url: HttpUrl
+    sha256: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")] | None = None
+    """The digest that the archive must have."""
+
+
+class InlineSource(ApiModel):
+    """Files in the Release itself."""
+
+    files: dict[str, str]
+    """Path to content."""
+
+
+class Source(ApiModel):
+    """Where the files come from: exactly one of its fields."""
+
+    one_of = ("git", "oci", "helm", "http", "configMap", "inline")
+
+    git: GitSource | None = None
+    oci: OciSource | None = None
+    helm: HelmSource | None = None
+    http: HttpSource | None = None
+    config_map: LocalRef | None = None
+    """A ConfigMap in the Release's namespace; each key is a file."""
+    inline: InlineSource | None = None
+
+
+class ManifestsContent(ApiModel):
+    """Plain YAML and JSON files."""
+
+    include: tuple[Pattern, ...] = ("*.yaml", "*.yml", "*.json")
+    """Globs of the files to read. Default: `*.yaml`, `*.yml`, `*.json`."""
+    exclude: tuple[Pattern, ...] = ()
+    """Globs of the files to leave out."""
+
+
+class KustomizeContent(ApiModel):
+    """A kustomization."""
+
+
+class ValuesRef(ApiModel):
+    """A key with Helm values in YAML: exactly one of configMapRef and secretRef."""
+
+    one_of = ("configMapRef", "secretRef")
+
+    config_map_ref: LocalRef | None = None
+    secret_ref: LocalRef | None = None
+    key: Text = "values.yaml"
+    """Default: `values.yaml`."""
+    optional: bool = False
+    """Whether it may be missing. Default: false."""
+
+
+class HelmContent(ApiModel):
+    """A Helm chart."""
+
+    release_name: Annotated[str, StringConstraints(min_length=1, max_length=53)] | None = None
+    """Default: the name of the Release."""
+    namespace: Annotated[str, StringConstraints(min_length=1, max_length=63)] = "default"
+    """Default: `default`."""
+    values: dict[str, Any] = Field(default_factory=dict)
+    values_from: tuple[ValuesRef, ...] = ()
+    include_crds: Annotated[bool, Field(alias="includeCRDs")] = True
+    """Default: true."""
+
+
+class Content(ApiModel):
+    """What the files are: exactly one of manifests, kustomize and helm."""
+
+    one_of = ("manifests", "kustomize", "helm")
+
+    path: Annotated[str, StringConstraints(min_length=1, max_length=1024)] = "."
+    """Folder inside the source. Default: `.`"""
+    allow_empty: bool = False
+    """Whether a render of zero objects is meant (D4). Default: false."""
+    manifests: ManifestsContent | None = None
+    kustomize: KustomizeContent | None = None
+    helm: HelmContent | None = None
+
+
+class RetryBackoff(ApiModel):
+    """Delay before retry number n: initial × factor^(n-1), at most max."""
+
+    initial: GoDuration | None = None
+    """Not set or 0: the default limiter, 5 ms doubling to 1000 s."""
+    factor: Annotated[float, Field(allow_inf_nan=False)] | None = None
+    """Any number; below 1 (and not set) counts as 2."""
+    max: GoDuration | None = None
+    """Default: 1000 s."""
+
+
+class PrunePolicy(ApiModel):
+    """What happens to objects that left the render."""
+
+    orphaned: bool = False
+    """Whether they are deleted. Default: false."""
+    after_healthy: bool = False
+    """Whether the prune waits until the new render is healthy. Default: false."""
+    max_percent: Annotated[int, Field(ge=0, le=100)] = 100
+    """A prune of more than this share of the inventory waits for a forced sync. Default: 100."""
+
+
+class SyncPolicy(ApiModel):
+    """When a render is applied, how often the Release is reconciled, and how failures are retried."""
+
+    automatic: bool | None = None
+    """Whether each reconcile applies the render. No default: not set means manual."""
+    interval: GoDuration | None = None
+    """Period of the reconcile and of the drift check. No default: not set or 0 means none."""
+    retry_backoff: RetryBackoff = RetryBackoff()
+    prune: PrunePolicy = PrunePolicy()
+    on_delete: Literal["Orphan", "Prune"] = "Orphan"
+    """What happens to the applied objects when the Release is deleted. Default: Orphan."""
+
+
+class SyncWave(ApiModel):
+    """Strategy of a wave."""
+
+    wave: int
+    strategy: Literal["Apply", "Health"] = "Apply"
+    """Health: the wave waits until the previous wave of the render is healthy. Default: Apply."""
+    timeout: GoDuration | None = None
+    """How long it waits at most."""
+
+
+class HealthCheck(ApiModel):
+    """CEL over the live object (`object`), for a kind that the built-in rules do not know."""
+
+    group: Annotated[str, StringConstraints(max_length=253)] = ""
+    kind: Text
+    healthy: Expression
+    failed: Expression | None = None
+
+
+class IgnoreDifferences(ApiModel):
+    """Fields left out of the compare and of the apply request (D36)."""
+
+    group: Annotated[str, StringConstraints(max_length=253)] = ""
+    kind: Text
+    name: Text = "*"
+    """A glob. Default: `*`."""
+    paths: Annotated[tuple[Pointer, ...], Field(min_length=1, max_length=256)]
+    """JSON pointers."""
+
+
+class FailurePolicy(ApiModel):
+    """What happens when a new render does not become healthy."""
+
+    action: Literal["Hold", "Rollback"]
+    health_timeout: GoDuration = timedelta(minutes=10)
+    """Default: 10m."""
+
+
+class ReleaseSpec(ApiModel):
+    """The desired state of a Release."""
+
+    cluster_ref: LocalRef
+    """The Cluster that the render is applied to, in the same namespace. It cannot be changed."""
+    cluster_wave: Annotated[int, Field(ge=-(2**31), le=2**31 - 1)] = 0
+    """Releases of one Cluster with a lower number must be Applied and Healthy first. Default: 0."""
+    suspend: bool = False
+    """Whether convoy leaves this Release alone. Default: false."""
+    source: Source
+    content: Content
+    sync_policy: SyncPolicy = SyncPolicy()
+    sync_waves: Annotated[
+        tuple[SyncWave, ...],
+        Field(json_schema_extra={"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["wave"]}),
+    ] = ()
+    """Waves that are not listed have the strategy Apply."""
+    health_checks: tuple[HealthCheck, ...] = ()
+    ignore_differences: tuple[IgnoreDifferences, ...] = ()
+    failure_policy: FailurePolicy | None = None
+    history_limit: Annotated[int, Field(ge=1, le=100)] = 10
+    """Length of status.history. Default: 10."""
+
+
+class Pin(ApiModel):
+    """Holds the Release on one stored render."""
+
+    render_ref: Annotated[str, StringConstraints(pattern=RENDER_REF)]
+
+
+class Release(Resource):
+    """A set of objects that are rendered, applied and watched together."""
+
+    spec: ReleaseSpec
+    mutations: Annotated[tuple[Mutation, ...], Field(max_length=256)] = ()
+    """Changes to the render, in order."""
+    lifecycle: Lifecycle = Lifecycle()
+    pin: Pin | None = None
+    status: ReleaseStatus = ReleaseStatus()
