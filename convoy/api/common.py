@@ -1,7 +1,8 @@
 """What the models of all resources share: names in camelCase, tolerant reading, "exactly one of".
 
-The API server's schema is the guard; the models repeat it so that `validate -f FILE` works without a cluster.
-Status is read tolerantly (an unknown phase is a text like any other), since a newer convoy may have written it.
+The API server's schema is the guard; the models repeat it so that `validate -f FILE` works without a
+cluster. Status is read tolerantly (an unknown phase is a text like any other): a newer convoy may have
+written it.
 """
 
 from __future__ import annotations
@@ -94,7 +95,7 @@ def at_most_one_message(names: tuple[str, ...]) -> str:
 
 def faults(error: ValidationError) -> str:
     """Return `spec.content: message` for each fault, separated by semicolons, paths as in the YAML."""
-    lines = ()
+    lines = []
     for fault in error.errors(include_url=False, include_context=False, include_input=False):
         path = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in fault["loc"])
         lines.append(f"{path.lstrip('.') or '(root)'}: {fault['msg'].removeprefix('Value error, ')}")

@@ -1,7 +1,7 @@
 """The ReleaseInventory: what convoy applied for a Release, and so may prune.
 
-Objects stand in groups with atomic lists: a list merged by key would put each name into managedFields too, and
-ten thousand objects would no longer fit into etcd.
+Objects stand in groups with atomic lists: a list merged by key would put each name into managedFields too,
+and ten thousand objects would no longer fit into etcd.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from convoy.api.common import ApiModel, LocalRef, Resource, one_of_texts
 
 KIND = "ReleaseInventory"
 PLURAL = "releaseinventories"
+
+_ATOMIC = Field(json_schema_extra={"x-kubernetes-list-type": "atomic"})
 
 HealthPhase = Annotated[str, one_of_texts("Healthy", "Progressing", "Degraded", "Unknown")]
 
@@ -34,10 +36,10 @@ class InventoryGroup(ApiModel):
     namespace: str = ""
     recorded_at: str | None = None
     """When the keys were first recorded: the earlier Release owns an object that two render (D14)."""
-    items: Annotated[tuple[InventoryItem, ...], Field(json_schema_extra={"x-kubernetes-list-type": "atomic"})]
+    items: Annotated[tuple[InventoryItem, ...], _ATOMIC]
 
 
-_Groups = Annotated[tuple[InventoryGroup, ...], Field(json_schema_extra={"x-kubernetes-list-type": "atomic"})]
+_Groups = Annotated[tuple[InventoryGroup, ...], _ATOMIC]
 
 
 class InventorySpec(ApiModel):
@@ -77,12 +79,8 @@ class Health(ApiModel):
 
     render_ref: str | None = None
     phase: HealthPhase | None = None
-    waves: Annotated[
-        tuple[WaveHealth, ...], Field(json_schema_extra={"x-kubernetes-list-type": "atomic"})
-    ] = ()
-    unhealthy: Annotated[
-        tuple[UnhealthyObject, ...], Field(json_schema_extra={"x-kubernetes-list-type": "atomic"})
-    ] = ()
+    waves: Annotated[tuple[WaveHealth, ...], _ATOMIC] = ()
+    unhealthy: Annotated[tuple[UnhealthyObject, ...], _ATOMIC] = ()
 
 
 class InventoryStatus(ApiModel):

@@ -56,8 +56,9 @@ def next_request_time(previous: str | None, now: datetime, *, handled: str | Non
     """Return the annotation value of a new request (D22, D23).
 
     It is `now`, or a second later than the latest of `previous` (the annotation) and `handled` (the status)
-    where that is not earlier: so neither two requests in one second nor a writer whose clock is ahead can hide
-    one, and a pending request is never replaced by an earlier time. A text that is no time counts as none.
+    where that is not earlier: so neither two requests in one second nor a writer whose clock is ahead can
+    hide one, and a pending request is never replaced by an earlier time. A text that is no time counts as
+    none.
     """
     moment = now.astimezone(UTC).replace(microsecond=0)
     for taken in (second_or_none(previous), second_or_none(handled)):

@@ -1,0 +1,121 @@
+"""Conditions, built the same way by every status writer.
+
+Each writer owns its own condition types and computes Ready anew from the object it read (design 02, Status
+writers). Ready, Reconciling and Stalled are always written together and always with an explicit status: a
+condition that one writer left out would stay for as long as another one owns it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from convoy.api.errors import Terminal, error_classes
+from convoy.api.names import APPLIED, HEALTHY, READY, RECONCILING, STALLED
+from convoy.api.times import format_time
+
+ConditionTree = dict[str, Any]
+Conditions = Sequence[Mapping[str, Any]] | None
+"""`status.conditions` as it stands in a tree: the API server answers null on an object just created."""
+
+MAX_MESSAGE = 32_768
+
+
+def cut_message(message: str) -> str:
+    """Cut a message to `MAX_MESSAGE` characters, saying how many are gone."""
+    if len(message) <= MAX_MESSAGE:
+        return message
+    kept = MAX_MESSAGE - len(f"… ({len(message)} characters cut)")
+    return f"{message[:kept]}… ({len(message) - kept} characters cut)"
+
+
+def find_condition(conditions: Conditions, kind: str) -> Mapping[str, Any] | None:
+    """Return the condition of a type, or None."""
+    return next((condition for condition in conditions or () if condition.get("type") == kind), None)
+
+
+def with_condition(
+    existing: Conditions, *, type: str, status: str, reason: str, message: str, generation: int, now: datetime
+) -> ConditionTree:
+    """Return the new condition of a type. lastTransitionTime moves only when the status changes."""
+    before = find_condition(existing, type)
+    unchanged = before is not None and before.get("status") == status
+    since = before.get("lastTransitionTime") if before is not None and unchanged else None
+    return {
+        "type": type,
+        "status": status,
+        "reason": reason,
+        "message": cut_message(message),
+        "observedGeneration": generation,
+        "lastTransitionTime": since or format_time(now),
+    }
+
+
+def replace_condition(existing: Conditions, condition: ConditionTree) -> list[ConditionTree]:
+    """Return the list with this condition in the place of the one of the same type, or at its end."""
+    rest = [dict(other) for other in existing or ()]
+    for index, other in enumerate(rest):
+        if other.get("type") == condition["type"]:
+            rest[index] = condition
+            return rest
+    return [*rest, condition]
+
+
+def ready_condition(conditions: Conditions, *, generation: int, now: datetime) -> ConditionTree:
+    """Return Ready: Applied and Healthy; without a Healthy condition, Applied alone.
+
+    Unknown while the generation is not reconciled yet: an Applied of an older spec says nothing about this
+    one.
+    """
+    applied = find_condition(conditions, APPLIED)
+    healthy = find_condition(conditions, HEALTHY)
+    if applied is None or applied.get("observedGeneration", 0) < generation:
+        status, reason, message = "Unknown", RECONCILING, f"generation {generation} is not reconciled yet"
+    elif applied["status"] != "True" or healthy is None:
+        status, reason, message = _told_by(applied)
+    elif healthy["status"] != "True":
+        status, reason, message = "False", *_told_by(healthy)[1:]
+    else:
+        status, reason, message = "True", READY, applied.get("message", "")
+    return with_condition(
+        conditions,
+        type=READY,
+        status=status,
+        reason=reason,
+        message=message,
+        generation=generation,
+        now=now,
+    )
+
+
+def summary_conditions(conditions: Conditions, *, generation: int, now: datetime) -> list[ConditionTree]:
+    """Return Ready, Reconciling and Stalled, of which exactly one is True.
+
+    kstatus reads Stalled as "failed" and Reconciling as "in progress". Stalled are the reasons that only a
+    change can end (`reference/sync-policy`, Requeue rules); a retry or a wait is Reconciling.
+    """
+    ready = ready_condition(conditions, generation=generation, now=now)
+    error = error_classes().get(ready["reason"])
+    stalled = ready["status"] == "False" and error is not None and issubclass(error, Terminal)
+    reconciling = ready["status"] != "True" and not stalled
+    flags = ((RECONCILING, reconciling), (STALLED, stalled))
+    return [
+        ready,
+        *(
+            with_condition(
+                conditions,
+                type=kind,
+                status=str(flag),
+                reason=ready["reason"],
+                message=ready["message"] if flag else "",
+                generation=generation,
+                now=now,
+            )
+            for kind, flag in flags
+        ),
+    ]
+
+
+def _told_by(condition: Mapping[str, Any]) -> tuple[str, str, str]:
+    return condition["status"], condition.get("reason", ""), condition.get("message", "")

@@ -1,0 +1,45 @@
+"""Fields that the schema accepts and that convoy does not act on yet.
+
+A field that is silently ignored is worse than one that is refused, so each of them answers `Unsupported`
+with its path. A room that implements a field deletes its row here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from convoy.api.errors import Unsupported
+from convoy.api.release import Release
+
+_FIELDS: dict[str, Callable[[Release], object]] = {
+    "spec.source.oci": lambda release: release.spec.source.oci,
+    "spec.source.helm": lambda release: release.spec.source.helm,
+    "spec.source.http": lambda release: release.spec.source.http,
+    "spec.content.helm": lambda release: release.spec.content.helm,
+    "spec.syncPolicy.prune.afterHealthy": lambda release: release.spec.sync_policy.prune.after_healthy,
+    "spec.syncWaves with strategy Health": lambda release: any(
+        wave.strategy == "Health" for wave in release.spec.sync_waves
+    ),
+    "spec.healthChecks": lambda release: release.spec.health_checks,
+    "spec.failurePolicy": lambda release: release.spec.failure_policy,
+    "mutations": lambda release: release.mutations,
+    "lifecycle.preSync": lambda release: release.lifecycle.pre_sync,
+    "lifecycle.postSync": lambda release: release.lifecycle.post_sync,
+    "pin": lambda release: release.pin,
+}
+
+
+def unsupported_fields(release: Release) -> list[str]:
+    """Return the paths of the fields that this Release sets and that convoy does not act on yet."""
+    return [path for path, value in _FIELDS.items() if _is_set(value(release))]
+
+
+def refuse_unsupported(release: Release) -> None:
+    """Raise Unsupported naming each field that convoy does not act on yet."""
+    fields = unsupported_fields(release)
+    if fields:
+        raise Unsupported(f"this version of convoy does not act on: {', '.join(fields)}")
+
+
+def _is_set(value: object) -> bool:
+    return value is not None and value is not False and value != ()
