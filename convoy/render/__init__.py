@@ -1,0 +1,1 @@
+"""From a folder of files to the objects of a Release: content, normaliser and renderRef."""
