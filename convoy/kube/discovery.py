@@ -1,0 +1,253 @@
+"""Which kinds an API server serves, in two requests, kept fresh by ETag.
+
+Aggregated discovery (`v2`, then `v2beta1`) answers for all groups at once; a server that knows neither is
+asked group by group. A kind that is not known costs one conditional refresh and is then remembered as
+unknown for a few seconds, so that a render of thousands of unknown objects does not cost a request each.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import msgspec
+
+from convoy.kube.classify import error_of, unknown_kind
+from convoy.kube.client import Answer, KubeClient
+from convoy.kube.errors import KindUnknown, NotFound, ServerFault
+from convoy.kube.resources import Resource
+
+_AGGREGATED = ",".join(
+    [
+        "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList",
+        "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList",
+        "application/json",
+    ]
+)
+NEGATIVE_SECONDS = 5.0
+"""How long an unknown kind is remembered as unknown."""
+FRESH_SECONDS = 300.0
+"""After this age a known kind is asked for again: its preferred version may have changed."""
+
+
+class _Kind(msgspec.Struct):
+    kind: str = ""
+
+
+class _Found(msgspec.Struct):
+    resource: str
+    responseKind: _Kind | None = None
+    scope: str = ""
+    verbs: list[str] = []
+
+
+class _Version(msgspec.Struct):
+    version: str
+    resources: list[_Found] = []
+    freshness: str = ""
+
+
+class _Meta(msgspec.Struct):
+    name: str = ""
+
+
+class _Group(msgspec.Struct):
+    metadata: _Meta = msgspec.field(default_factory=_Meta)
+    versions: list[_Version] = []
+
+
+class _Aggregated(msgspec.Struct):
+    kind: str
+    items: list[_Group] = []
+
+
+class _LegacyVersion(msgspec.Struct):
+    version: str
+
+
+class _LegacyGroup(msgspec.Struct):
+    name: str = ""
+    versions: list[_LegacyVersion] = []
+
+
+class _LegacyGroups(msgspec.Struct):
+    kind: str = ""
+    groups: list[_LegacyGroup] = []
+    versions: list[str] = []
+
+
+class _LegacyFound(msgspec.Struct):
+    name: str
+    kind: str = ""
+    namespaced: bool = False
+    verbs: list[str] = []
+
+
+class _LegacyResources(msgspec.Struct):
+    resources: list[_LegacyFound] = []
+
+
+@dataclass(slots=True)
+class _Root:
+    """One of the two documents, with the ETag that it came with."""
+
+    path: str
+    etag: str = ""
+    resources: tuple[Resource, ...] = ()
+    stale: frozenset[str] = frozenset()
+    """Groups of aggregated APIs that do not answer the API server at the moment."""
+
+
+class Discovery:
+    """The kinds of one API server. Safe to share between tasks; refreshes are made one at a time."""
+
+    def __init__(self, client: KubeClient, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._client = client
+        self._clock = clock
+        self._roots = (_Root("/api"), _Root("/apis"))
+        self._by_kind: dict[tuple[str, str], list[Resource]] = {}
+        self._unknown: dict[tuple[str, str, str | None], float] = {}
+        self._refreshed_at: float | None = None
+        self._lock = asyncio.Lock()
+
+    async def resource_for(self, group: str, kind: str, version: str | None = None) -> Resource:
+        """Return how the server serves a kind, in its preferred version if `version` is None.
+
+        Raises:
+            KindUnknown: the server does not serve it, also after a refresh.
+            ServerFault: its group belongs to an aggregated API that is down, so nobody can tell (prune
+            counts an
+                unknown kind as absent, D19).
+            ApiError: the server could not be asked.
+        """
+        wanted = (group, kind, version)
+        now = self._clock()
+        if self._refreshed_at is not None and now - self._refreshed_at < FRESH_SECONDS:
+            found = self._find(*wanted)
+            if found is not None:
+                return found
+            if self._unknown.get(wanted, -1.0) > now:
+                raise KindUnknown(unknown_kind(*wanted), status=404)
+        await self._refresh_since(now)
+        found = self._find(*wanted)
+        if found is not None:
+            return found
+        if any(group in root.stale for root in self._roots):
+            raise ServerFault(f"the aggregated API of group {group} does not answer the API server")
+        self._unknown[wanted] = self._clock() + NEGATIVE_SECONDS
+        raise KindUnknown(unknown_kind(*wanted), status=404)
+
+    async def namespaced(self, group: str, kind: str) -> bool | None:
+        """Return whether a kind is namespaced, or None where the server does not know it.
+
+        Raises:
+            ApiError: the server could not be asked.
+        """
+        try:
+            return (await self.resource_for(group, kind)).namespaced
+        except KindUnknown:
+            return None
+
+    async def resources(self) -> tuple[Resource, ...]:
+        """Return everything that the server serves, preferred versions first.
+
+        Raises:
+            ApiError: the server could not be asked.
+        """
+        if self._refreshed_at is None:
+            await self.refresh()
+        return tuple(resource for root in self._roots for resource in root.resources)
+
+    async def refresh(self) -> None:
+        """Ask the server now; unchanged documents cost an empty answer. Forgets which kinds were unknown.
+
+        Raises:
+            ApiError: the server could not be asked; what was known stays.
+        """
+        await self._refresh_since(self._clock())
+
+    async def _refresh_since(self, asked_at: float) -> None:
+        async with self._lock:
+            if self._refreshed_at is not None and self._refreshed_at > asked_at:
+                return  # Another task refreshed while this one waited.
+            started = self._clock()
+            await asyncio.gather(*(self._load(root) for root in self._roots))
+            by_kind: dict[tuple[str, str], list[Resource]] = {}
+            for root in self._roots:
+                for resource in root.resources:
+                    by_kind.setdefault((resource.group, resource.kind), []).append(resource)
+            self._by_kind = by_kind
+            self._unknown.clear()
+            self._refreshed_at = started
+
+    def _find(self, group: str, kind: str, version: str | None) -> Resource | None:
+        for resource in self._by_kind.get((group, kind), ()):
+            if version is None or resource.version == version:
+                return resource
+        return None
+
+    async def _load(self, root: _Root) -> None:
+        headers = {"If-None-Match": root.etag} if root.etag else None
+        answer = await self._client.request("GET", root.path, accept=_AGGREGATED, headers=headers)
+        if answer.status == 304:
+            return
+        if answer.status >= 300:
+            raise error_of(answer.status, answer.headers, answer.body)
+        try:
+            kind = msgspec.json.decode(answer.body, type=_LegacyGroups).kind
+            if kind == "APIGroupDiscoveryList":
+                document = msgspec.json.decode(answer.body, type=_Aggregated)
+                root.resources = tuple(_aggregated(document))
+                root.stale = frozenset(
+                    group.metadata.name
+                    for group in document.items
+                    if any(version.freshness == "Stale" for version in group.versions)
+                )
+                root.etag = answer.headers.get("ETag", "")
+            else:
+                root.resources, root.stale = await self._legacy(root, answer)
+                root.etag = ""
+        except msgspec.DecodeError as error:
+            raise ServerFault(f"{root.path} is no discovery document") from error
+
+    async def _legacy(self, root: _Root, answer: Answer) -> tuple[tuple[Resource, ...], frozenset[str]]:
+        groups = msgspec.json.decode(answer.body, type=_LegacyGroups)
+        if root.path == "/api":
+            pairs = [("", version) for version in groups.versions]
+        else:
+            pairs = [(group.name, version.version) for group in groups.groups for version in group.versions]
+        found: list[Resource] = []
+        stale: set[str] = set()
+        for group, version in pairs:
+            path = f"/apis/{group}/{version}" if group else f"/api/{version}"
+            document = await self._client.request("GET", path)
+            if document.status >= 300:
+                error = error_of(document.status, document.headers, document.body)
+                if isinstance(error, KindUnknown | NotFound | ServerFault):
+                    stale.add(group)  # One aggregated API that is down must not hide all the other kinds.
+                    continue
+                raise error
+            for item in msgspec.json.decode(document.body, type=_LegacyResources).resources:
+                if "/" not in item.name:
+                    found.append(
+                        Resource(group, version, item.kind, item.name, item.namespaced, frozenset(item.verbs))
+                    )
+        return tuple(found), frozenset(stale)
+
+
+def _aggregated(document: _Aggregated) -> Iterable[Resource]:
+    for group in document.items:
+        for version in group.versions:
+            for item in version.resources:
+                if item.responseKind is None or not item.responseKind.kind:
+                    continue
+                yield Resource(
+                    group.metadata.name,
+                    version.version,
+                    item.responseKind.kind,
+                    item.resource,
+                    item.scope == "Namespaced",
+                    frozenset(item.verbs),
+                )

@@ -1,0 +1,61 @@
+"""JSON as it goes over the wire, and JSON in the one form that is hashed.
+
+An apply body is parsed as YAML by the API server even when it is JSON. Hence the hazards that this module
+answers: surrogate pairs (`\\ud83d\\ude00`) are refused, a raw U+0085 silently becomes a space (in the dry
+run too, so that drift cannot see it), and raw U+007F, C1 controls, U+FFFE and U+FFFF are refused.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+_encoder = msgspec.json.Encoder()
+_canonical = msgspec.json.Encoder(order="sorted")
+
+# UTF-8 of U+007F–U+009F, U+FFFE and U+FFFF. Outside string literals JSON is ASCII, so each match is inside
+# one.
+_HAZARDS = re.compile(rb"\x7f|\xc2[\x80-\x9f]|\xef\xbf[\xbe\xbf]")
+
+
+def _escape(match: re.Match[bytes]) -> bytes:
+    return b"\\u%04x" % ord(match.group().decode("utf-8"))
+
+
+def apply_body(manifest: Mapping[str, Any]) -> bytes:
+    """Encode an object for server-side apply, in a form that survives the server's YAML parser (D11).
+
+    Raises:
+        ValueError: a text holds a lone surrogate, or a number is not finite; JSON has no form for either.
+    """
+    return _HAZARDS.sub(_escape, encode(manifest))
+
+
+def encode(tree: object) -> bytes:
+    """Encode a tree as compact JSON in raw UTF-8.
+
+    Raises:
+        ValueError: a text holds a lone surrogate; JSON in UTF-8 has no form for it.
+    """
+    return _encoder.encode(tree)
+
+
+def canonical(tree: object) -> bytes:
+    """Encode a tree so that equal trees give equal bytes: sorted keys, no insignificant space.
+
+    Raises:
+        ValueError: as `encode`.
+    """
+    return _canonical.encode(tree)
+
+
+def decode(body: bytes) -> Any:
+    """Decode JSON.
+
+    Raises:
+        msgspec.DecodeError: the body is no JSON.
+    """
+    return msgspec.json.decode(body)
