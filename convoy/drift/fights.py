@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from convoy.api.names import MANAGER
 from convoy.api.objects import ObjectKey
 from convoy.drift.owners import Owner
 
@@ -62,7 +63,7 @@ def detect_fights(state: FightState, heals: Sequence[Heal]) -> tuple[FightState,
 
 def _fight(heal: Heal) -> Fight:
     who = f"{heal.owner.manager} ({heal.owner.operation})" if heal.owner else "an unknown manager"
-    if heal.owner and heal.owner.manager == "convoy":
+    if heal.owner and heal.owner.manager == MANAGER:
         who = "something that acts on convoy's own requests, such as an admission webhook,"
     message = (
         f"{heal.key}: {heal.pointer} was healed {HEALS} times within {PASSES} passes; {who} changes it back. "

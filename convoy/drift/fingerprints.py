@@ -11,10 +11,9 @@ import hmac
 from dataclasses import replace
 from typing import Any, Final
 
-import msgspec
-
 from convoy.api.objects import ObjectKey
 from convoy.drift.changes import ABSENT, FieldChange
+from convoy.kube.encode import canonical
 
 SECRET_FIELDS: Final = ("data", "stringData")
 LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
@@ -23,8 +22,7 @@ LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
 
 def fingerprint(key: bytes, value: Any) -> str:
     """Return a short text that is equal for equal JSON values under the same key and says nothing else."""
-    text = msgspec.json.encode(value, order="sorted")
-    return "hmac:" + hmac.digest(key, b"drift\x00" + text, hashlib.sha256).hex()[:16]
+    return "hmac:" + hmac.digest(key, b"drift\x00" + canonical(value), hashlib.sha256).hex()[:16]
 
 
 def without_secret_values(

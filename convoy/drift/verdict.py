@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from convoy.api.conditions import cut_message
 from convoy.drift.results import Counts, DriftStatus, ObjectDrift, ScanResult
 
-CONDITION: Final = "InSync"
 OBJECTS_NAMED: Final = 10
 POINTERS_NAMED: Final = 5
 
@@ -37,17 +37,18 @@ def verdict_of(result: ScanResult) -> Verdict:
     counts = result.counts
     if result.failure is not None:
         message = f"stopped at {result.failure.key}: {result.failure.message} ({_progress(counts)})"
-        return Verdict("Unknown", "Undetermined", message, counts)
+        return Verdict("Unknown", "Undetermined", cut_message(message), counts)
     if not result.drifted:
         return Verdict("True", "InSync", f"{_objects(counts.total)} in sync", counts)
     head = f"{len(result.drifted)} of {_objects(counts.total)} drifted"
     split = f"{counts.modified} modified, {counts.missing} missing"
-    return Verdict("False", "Drifted", f"{head} ({split}): {_named(result.drifted)}", counts)
+    message = f"{head} ({split}): {_named(result.drifted)}"
+    return Verdict("False", "Drifted", cut_message(message), counts)
 
 
 def undetermined(message: str) -> Verdict:
     """Return the verdict of a pass that failed before its first object: no source, no render, no cluster."""
-    return Verdict("Unknown", "Undetermined", f"nothing compared: {message}")
+    return Verdict("Unknown", "Undetermined", cut_message(f"nothing compared: {message}"))
 
 
 def must_write(verdict: Verdict, *, condition: Mapping[str, Any] | None, generation: int) -> bool:
