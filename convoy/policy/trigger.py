@@ -1,0 +1,83 @@
+"""What starts a reconcile (`reference/sync-policy`, What starts a reconcile), and nothing else.
+
+Each pass writes what it has seen, as it begins, to status.handled (`seen`). The watcher compares the
+Release with that (`reasons_to_sync`) and so needs no memory of its own: it may restart, run twice, or see
+an event again. Both sides are made by one function, therefore a status write starts nothing: nothing of it
+is compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from enum import StrEnum
+from typing import Any
+
+from convoy.api.names import ABANDON, SYNC_FORCE_REQUESTED_AT, SYNC_REQUESTED_AT
+from convoy.api.release import Release
+from convoy.api.release_status import Handled
+from convoy.api.spec_hash import digest
+from convoy.policy.cluster_waves import lower_waves_changed, seen_lower_waves
+
+
+class Trigger(StrEnum):
+    """Why a reconcile was started; as in status.lastAttempted.trigger."""
+
+    CREATED = "Created"
+    SPEC_CHANGED = "SpecChanged"
+    SYNC_REQUESTED = "SyncRequested"
+    HEALTH_CHANGED = "HealthChanged"
+    LOWER_WAVE_CHANGED = "LowerWaveChanged"
+    DELETED = "Deleted"
+    OWNER_CHANGED = "OwnerChanged"
+    """An inventory change that ends a WaitingForOwner (D14)."""
+    PERIODIC = "Periodic"
+    """The interval or the resync passed."""
+    RETRY = "Retry"
+    """The backoff after a failure passed."""
+
+
+def seen(
+    release: Release,
+    *,
+    spec_hash: str,
+    health: Mapping[str, Any] | None = None,
+    siblings: Iterable[Release] = (),
+) -> Handled:
+    """Return what there is to see of a Release now.
+
+    `spec_hash` is that of the stored tree (`convoy.api.spec_hash`), `health` the `status.health` of its
+    inventory, `siblings` the Releases of its namespace.
+    """
+    annotations = release.metadata.annotations
+    return Handled(
+        uid=release.metadata.uid,
+        spec_hash=spec_hash,
+        sync_requested_at=annotations.get(SYNC_REQUESTED_AT),
+        sync_force_requested_at=annotations.get(SYNC_FORCE_REQUESTED_AT),
+        lower_waves=seen_lower_waves(release, siblings) or None,
+        health=digest(health) if health else None,
+        deletion_timestamp=release.metadata.deletion_timestamp,
+        abandon=annotations.get(ABANDON),
+    )
+
+
+def reasons_to_sync(release: Release, now: Handled) -> list[Trigger]:
+    """Return what starts a reconcile of this Release, comparing `now` (from `seen`) with status.handled.
+
+    A force annotation alone starts nothing: /sync?force=true always writes the other annotation too. A
+    Release that is being deleted has one reason, its deletion, and once more when it is to be abandoned.
+    """
+    handled = release.status.handled
+    created = handled.uid != now.uid
+    if now.deletion_timestamp is not None:
+        known = (handled.deletion_timestamp, handled.abandon) == (now.deletion_timestamp, now.abandon)
+        return [Trigger.DELETED] if created or not known else []
+    if created:
+        return [Trigger.CREATED]
+    changes = {
+        Trigger.SPEC_CHANGED: handled.spec_hash != now.spec_hash,
+        Trigger.SYNC_REQUESTED: handled.sync_requested_at != now.sync_requested_at,
+        Trigger.HEALTH_CHANGED: now.health is not None and handled.health != now.health,
+        Trigger.LOWER_WAVE_CHANGED: lower_waves_changed(handled.lower_waves or "", now.lower_waves or ""),
+    }
+    return [trigger for trigger, changed in changes.items() if changed]
