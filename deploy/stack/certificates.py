@@ -1,8 +1,8 @@
 """Keys and certificates of the local cluster: who may speak to the API server, and as whom.
 
 Three separate authorities, as a real cluster has them: the cluster's own (server and client certificates),
-the front proxy's (the aggregator proves itself to extension API servers), and the key that signs service account
-tokens. Files with a private key are readable by their owner alone.
+the front proxy's (the aggregator proves itself to extension API servers), and the key that signs service
+account tokens. Files with a private key are readable by their owner alone.
 """
 
 from __future__ import annotations
@@ -127,7 +127,9 @@ def _issue(
     return _write(folder, file, key, builder.sign(by.key, hashes.SHA256()))
 
 
-def _builder(subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePublicKey) -> x509.CertificateBuilder:
+def _builder(
+    subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePublicKey
+) -> x509.CertificateBuilder:
     now = datetime.datetime.now(datetime.UTC)
     return (
         x509.CertificateBuilder()

@@ -1,7 +1,8 @@
 """The command lines of one small Kubernetes cluster, its kubeconfig, and when it counts as ready.
 
 Controllers and scheduler are the real ones, so Deployments roll out and Jobs finish; kwok plays the kubelet.
-Everyone in the stack is the administrator: roles under test are made by the tests, through impersonation or tokens.
+Everyone in the stack is the administrator: roles under test are made by the tests, through impersonation or
+tokens.
 """
 
 from __future__ import annotations
@@ -132,11 +133,13 @@ def kwok(binary: Path, cluster: Cluster, stages: Path) -> Command:
         f"--config={stages}",
         "--manage-all-nodes",
         f"--cidr={_POD_RANGE}",
+        "--v=WARN",
     ]
 
 
 def write_kubeconfig(cluster: Cluster) -> Path:
     """Write the administrator's kubeconfig, certificates inline, readable by its owner alone."""
+
     def data(path: Path) -> str:
         return base64.b64encode(path.read_bytes()).decode()
 
@@ -208,7 +211,7 @@ class Admin:
         return True
 
     def works(self) -> bool:
-        """Tell whether Pods can run: the node is ready and untainted, the default service account is there."""
+        """Tell whether Pods can run: node ready and untainted, default service account there."""
         node = self.get(f"/api/v1/nodes/{NODE}")
         if node is None or node["spec"].get("taints"):
             return False

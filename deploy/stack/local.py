@@ -11,8 +11,6 @@ from __future__ import annotations
 
 import contextlib
 import http.client
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -21,24 +19,23 @@ from pathlib import Path
 from deploy.stack import kubernetes, temporal
 from deploy.stack.acquire import Say, acquire
 from deploy.stack.certificates import make_certificates
+from deploy.stack.keeper import kept
 from deploy.stack.ports import free_ports
-from deploy.stack.processes import Server, ServerFailed, start, stop
+from deploy.stack.processes import ServerFailed, start, stop
 from deploy.stack.stages import stages_yaml
-from deploy.stack.state import State, StackError, claim, clear, read, write
+from deploy.stack.state import StackError, State, claim, clear, read, write
 
 SERVERS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok", "temporal")
 _HEALTHY_WITHIN = 180.0
-_ROOT = Path(__file__).resolve().parents[2]
 
 
 @dataclass(frozen=True, slots=True)
 class Stack:
-    """A running stack."""
+    """What a running stack offers."""
 
-    folder: Path
     kubeconfig: Path
     temporal_address: str
-    temporal_ui: str
+    temporal_ui: str | None
     tools: Path
     """A folder with a link to each tool that was asked for so far."""
 
@@ -57,23 +54,12 @@ def find(folder: Path) -> Stack | None:
 def running(folder: Path, *, durable: bool = True, say: Say = print) -> Iterator[Stack]:
     """Run a stack that this process owns, as long as the block lasts.
 
-    `durable` keeps Temporal's state in a file (the demo), otherwise in memory. Raises StackError when the folder is
-    in use or a tool cannot be had, ServerFailed with the log's tail when a server does not come up.
+    `durable` keeps Temporal's state in a file (the demo), otherwise in memory. Raises StackError when the
+    folder is in use or a tool cannot be had, ServerFailed with the log's tail when a server does not come up.
     """
     state = claim(folder)
-    keeper = subprocess.Popen(
-        [sys.executable, "-m", "deploy.stack.keeper", str(folder.resolve())],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-        cwd=_ROOT,
-    )
-    try:
-        with contextlib.closing(_Start(folder.resolve(), state, say)) as starting:
-            yield starting.run(durable=durable)
-    finally:
-        keeper.communicate()
+    with kept(folder), contextlib.closing(_Start(folder.resolve(), state, say)) as starting:
+        yield starting.run(durable=durable)
 
 
 def start_detached(folder: Path, *, durable: bool = True, say: Say = print) -> Stack:
@@ -88,7 +74,7 @@ def start_detached(folder: Path, *, durable: bool = True, say: Say = print) -> S
 
 
 class _Start:
-    """One start: keeps the state file true after each step, so that `close` and every later run can undo it."""
+    """One start. The state file is true after each step, so that `close` or any later run can undo it."""
 
     def __init__(self, folder: Path, state: State, say: Say) -> None:
         self._folder = folder
@@ -172,7 +158,8 @@ class _Start:
             time.sleep(0.1)
         slow = next(server for server in self._state.servers if server.name == name)
         raise ServerFailed(
-            f"{name} is not healthy after {_HEALTHY_WITHIN:.0f} s ({reason}); the end of {slow.log}:\n{slow.tail()}"
+            f"{name} is not healthy after {_HEALTHY_WITHIN:.0f} s ({reason}); "
+            f"the end of {slow.log}:\n{slow.tail()}"
         )
 
 
@@ -180,7 +167,6 @@ def _stack(folder: Path, state: State) -> Stack:
     if state.endpoints is None:
         raise StackError(f"the stack in {folder} was never ready")
     return Stack(
-        folder=folder,
         kubeconfig=Path(state.endpoints["kubeconfig"]),
         temporal_address=state.endpoints["temporal_address"],
         temporal_ui=state.endpoints["temporal_ui"],

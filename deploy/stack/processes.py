@@ -1,9 +1,9 @@
 """Start a server as a child process and stop it by its process id, now or in a later run.
 
-Hazard: a pid alone names a process only until it is reused. Each server is recorded with the time at which the
-kernel started it, and nothing is ever signalled whose start time differs. Every server leads a process group of
-its own, so that Ctrl-C in a terminal reaches only the program that owns the stack, which then stops the servers
-in order, and so that a server's own children go with it.
+Hazard: a pid alone names a process only until it is reused. Each server is recorded with the time at which
+the kernel started it, and nothing is ever signalled whose start time differs. Every server leads a process
+group of its own, so that Ctrl-C in a terminal reaches only the program that owns the stack, which then stops
+the servers in order, and so that a server's own children go with it.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def start(name: str, command: Sequence[str | Path], *, log: Path, cwd: Path) -> 
 
 
 _children: list[subprocess.Popen[bytes]] = []
-"""Children of this process: kept, since a Popen that is dropped while its process runs warns, and to reap them."""
+"""This process's children: to reap them, and since a Popen dropped while its process runs warns."""
 
 
 def stop(servers: Sequence[Server], *, grace: float = 10.0) -> None:

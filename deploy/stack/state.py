@@ -1,7 +1,7 @@
 """The state file of a stack: which processes it has and who owns it, so that any later run can stop them.
 
-It is written after every start of a server, by rename, so a crash at any moment leaves a file that can be read and
-at most one server (the one being started) that is not in it.
+It is written after every start of a server, by rename, so a crash at any moment leaves a file that can be
+read and at most one server (the one being started) that is not in it.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ class StackError(Exception):
 class State:
     """What is known about one stack.
 
-    `owner` is the process that stops the stack at its end; None for one that outlives the command that started it.
-    `endpoints` is empty until every server is healthy.
+    `owner` is the process that stops the stack at its end; None for one that outlives the command that
+    started it. `endpoints` is empty until every server is healthy.
     """
 
     owner: Server | None
@@ -74,8 +74,8 @@ def write(folder: Path, state: State) -> None:
 def claim(folder: Path) -> State:
     """Take `folder` for a new stack of this process, after clearing what a dead one left there.
 
-    Raises StackError when a living process owns it, when a stack runs there on its own, and when the folder holds
-    something that no stack wrote.
+    Raises StackError when a living process owns it, when a stack runs there on its own, and when the folder
+    holds something that no stack wrote.
     """
     previous = read(folder)
     if previous is None and folder.is_dir() and any(folder.iterdir()):
