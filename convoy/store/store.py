@@ -1,0 +1,127 @@
+"""The render store: a bucket, or a folder that stands for one, behind one URL.
+
+Only the bytes' owner is trusted, so what is read is opened with the installation's key by the caller. Every
+failure of the store becomes `DeployFailed`, which is what the reference page asks for (Store the render).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from typing import Final
+from urllib.parse import urlsplit, urlunsplit
+
+from obstore.exceptions import AlreadyExistsError, BaseError
+from obstore.store import ObjectStore, from_url
+
+from convoy.api.errors import DeployFailed
+
+TIMEOUT: Final = 30.0
+"""Seconds for one read or write, its retries included."""
+
+
+class RenderStore:
+    """Objects by path in a bucket."""
+
+    def __init__(self, store: ObjectStore, *, name: str) -> None:
+        self._store = store
+        self._name = name
+
+    @staticmethod
+    def open(url: str) -> RenderStore:
+        """Open a `file`, `memory`, `s3`, `gs` or `az` URL; credentials come from the environment.
+
+        Raises:
+            ValueError: the URL names no store that convoy knows.
+        """
+        parts = urlsplit(url)
+        try:
+            if parts.scheme == "file":
+                store = from_url(url, mkdir=True)
+            elif parts.scheme == "memory":
+                store = from_url("memory:///")
+            else:
+                store = from_url(
+                    url,
+                    client_options={
+                        "timeout": timedelta(seconds=TIMEOUT),
+                        "connect_timeout": timedelta(seconds=5),
+                    },
+                    retry_config={"max_retries": 3, "retry_timeout": timedelta(seconds=TIMEOUT / 2)},
+                )
+        except (BaseError, ValueError) as error:
+            raise ValueError(f"--render-store-url: {_first_line(error)}") from None
+        host = parts.netloc.rpartition("@")[2]
+        return RenderStore(store, name=urlunsplit((parts.scheme, host, parts.path, "", "")))
+
+    def __repr__(self) -> str:
+        return f"RenderStore({self._name!r})"
+
+    async def create(self, path: str, data: bytes) -> bool:
+        """Write what is not there yet; False if it is there already.
+
+        Raises:
+            DeployFailed: the store failed.
+        """
+        try:
+            async with self._guarded("write"):
+                await self._store.put_async(path, data, mode="create")
+        except AlreadyExistsError:
+            return False
+        return True
+
+    async def write(self, path: str, data: bytes) -> None:
+        """Write, in place of what was there.
+
+        Raises:
+            DeployFailed: the store failed.
+        """
+        async with self._guarded("write"):
+            await self._store.put_async(path, data)
+
+    async def read(self, path: str) -> bytes | None:
+        """Return the bytes, or None.
+
+        Raises:
+            DeployFailed: the store failed.
+        """
+        async with self._guarded("read"):
+            try:
+                found = await self._store.get_async(path)
+            except FileNotFoundError:
+                return None
+            return bytes(await found.bytes_async())
+
+    async def has(self, path: str) -> bool:
+        """Tell whether something is there.
+
+        Raises:
+            DeployFailed: the store failed.
+        """
+        async with self._guarded("read"):
+            try:
+                await self._store.head_async(path)
+            except FileNotFoundError:
+                return False
+            return True
+
+    @asynccontextmanager
+    async def _guarded(self, verb: str) -> AsyncIterator[None]:
+        try:
+            async with asyncio.timeout(TIMEOUT):
+                yield
+        except AlreadyExistsError:
+            raise
+        except TimeoutError:
+            raise DeployFailed(
+                f"render store {self._name}: cannot {verb}, no answer in {TIMEOUT:.0f} s"
+            ) from None
+        except (BaseError, OSError) as error:
+            raise DeployFailed(f"render store {self._name}: cannot {verb}: {_first_line(error)}") from None
+
+
+def _first_line(error: BaseException) -> str:
+    # The rest is a debug dump of the Rust error, request headers included.
+    return str(error).partition("\n")[0][:500]
