@@ -8,6 +8,7 @@ written it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Annotated, Any, ClassVar, Self
 
@@ -16,6 +17,7 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    GetJsonSchemaHandler,
     PlainSerializer,
     StringConstraints,
     ValidationError,
@@ -23,10 +25,25 @@ from pydantic import (
     model_validator,
 )
 from pydantic.alias_generators import to_camel
+from pydantic_core import CoreSchema
 
 from convoy.api.errors import Unsupported
 from convoy.api.objects import Manifest
 from convoy.api.times import DURATION_PATTERN, MAX_DURATION, format_duration, parse_duration
+
+RULES = "x-kubernetes-validations"
+
+
+@dataclass(frozen=True, slots=True)
+class CelRule:
+    """A rule that the API server checks, and what it answers where it does not hold."""
+
+    rule: str
+    message: str
+
+    def tree(self) -> dict[str, str]:
+        """Return the rule as a schema has it."""
+        return {"rule": self.rule, "message": self.message}
 
 
 class ApiModel(BaseModel):
@@ -50,6 +67,20 @@ class ApiModel(BaseModel):
     nullable: ClassVar[frozenset[str]] = frozenset()
     """Names as in JSON for which null is a value. For all others null means not set (D3)."""
 
+    rules: ClassVar[tuple[CelRule, ...]] = ()
+    """Further CEL rules for the API server."""
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        """Add the CEL rules to the schema."""
+        schema = handler.resolve_ref_schema(handler(core_schema))
+        rules = [*_choice_rules(cls), *cls.rules]
+        if rules:
+            schema[RULES] = [rule.tree() for rule in rules]
+        return schema
+
     @model_validator(mode="before")
     @classmethod
     def _drop_nulls(cls, data: object) -> object:
@@ -61,9 +92,9 @@ class ApiModel(BaseModel):
     def _check_choices(self) -> Self:
         chosen = {self._alias(name) for name in self.model_fields_set if getattr(self, name) is not None}
         if self.one_of and len(chosen.intersection(self.one_of)) != 1:
-            raise ValueError(exactly_one_message(self.one_of))
+            raise ValueError(_exactly_one(self.one_of))
         if len(chosen.intersection(self.at_most_one_of)) > 1:
-            raise ValueError(at_most_one_message(self.at_most_one_of))
+            raise ValueError(_at_most_one(self.at_most_one_of))
         return self
 
     @classmethod
@@ -83,14 +114,21 @@ class ApiModel(BaseModel):
             raise Unsupported(f"{cls.__name__}: {faults(error)}") from None
 
 
-def exactly_one_message(names: tuple[str, ...]) -> str:
-    """Say which fields exclude each other."""
+def _exactly_one(names: tuple[str, ...]) -> str:
     return f"exactly one of {', '.join(names)} must be set"
 
 
-def at_most_one_message(names: tuple[str, ...]) -> str:
-    """Say which optional fields exclude each other."""
+def _at_most_one(names: tuple[str, ...]) -> str:
     return f"at most one of {', '.join(names)} may be set"
+
+
+def _choice_rules(model: type[ApiModel]) -> list[CelRule]:
+    def count(names: tuple[str, ...]) -> str:
+        return f"[{', '.join(f'has(self.{name})' for name in names)}].filter(set, set).size()"
+
+    one, at_most = model.one_of, model.at_most_one_of
+    rules = [CelRule(f"{count(one)} == 1", _exactly_one(one))] if one else []
+    return [*rules, CelRule(f"{count(at_most)} <= 1", _at_most_one(at_most))] if at_most else rules
 
 
 def faults(error: ValidationError) -> str:
@@ -119,11 +157,11 @@ GoDuration = Annotated[
             "type": "string",
             "maxLength": 32,
             "pattern": DURATION_PATTERN,
-            "x-kubernetes-validations": [
-                {
-                    "rule": f"duration(self) <= duration('{format_duration(MAX_DURATION)}')",
-                    "message": f"must not be longer than {format_duration(MAX_DURATION)}",
-                }
+            RULES: [
+                CelRule(
+                    rule=f"duration(self) <= duration('{format_duration(MAX_DURATION)}')",
+                    message=f"must not be longer than {format_duration(MAX_DURATION)}",
+                ).tree()
             ],
         }
     ),

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, StringConstraints
+from pydantic import Field, StringConstraints, model_validator
 
-from convoy.api.common import ApiModel, GoDuration
+from convoy.api.common import ApiModel, CelRule, GoDuration
 
 
 class Approval(ApiModel):
@@ -44,9 +44,24 @@ _Hooks = Annotated[
 
 
 class Lifecycle(ApiModel):
-    """Hooks of a sync. Names are unique over both lists."""
+    """Hooks of a sync. Names are unique over both lists, since status.hooks lists both."""
+
+    rules = (
+        CelRule(
+            "!has(self.preSync) || !has(self.postSync) || "
+            "self.preSync.all(before, self.postSync.all(after, before.name != after.name))",
+            "the names of preSync and postSync hooks must differ",
+        ),
+    )
 
     pre_sync: _Hooks = ()
     """Before the first wave. A failure stops the sync."""
     post_sync: _Hooks = ()
     """After the inventory is written. A failure does not change the result."""
+
+    @model_validator(mode="after")
+    def _check_names(self) -> Self:
+        names = [hook.name for hook in (*self.pre_sync, *self.post_sync)]
+        if len(set(names)) < len(names):
+            raise ValueError("the names of hooks must differ")
+        return self

@@ -9,11 +9,11 @@ The status is in `release_status.py`, mutations and hooks are in `mutations.py` 
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, StringConstraints
+from pydantic import Field, StringConstraints, model_validator
 
-from convoy.api.common import ApiModel, GoDuration, LocalRef, Resource
+from convoy.api.common import RULES, ApiModel, CelRule, GoDuration, LocalRef, Resource
 from convoy.api.hooks import Lifecycle
 from convoy.api.mutations import Mutation
 from convoy.api.release_status import RENDER_REF, ReleaseStatus
@@ -29,6 +29,9 @@ Text = Annotated[str, StringConstraints(min_length=1, max_length=253)]
 Pattern = Annotated[str, StringConstraints(min_length=1, max_length=1024)]
 Pointer = Annotated[str, StringConstraints(pattern=r"^/", max_length=1024)]
 Expression = Annotated[str, StringConstraints(min_length=1, max_length=4096)]
+
+
+_IMMUTABLE = CelRule("self == oldSelf", "cannot be changed; delete the Release and make it again")
 
 
 class GitRef(ApiModel):
@@ -116,9 +119,9 @@ class Source(ApiModel):
 class ManifestsContent(ApiModel):
     """Plain YAML and JSON files."""
 
-    include: tuple[Pattern, ...] = ("*.yaml", "*.yml", "*.json")
+    include: Annotated[tuple[Pattern, ...], Field(max_length=256)] = ("*.yaml", "*.yml", "*.json")
     """Globs of the files to read. Default: `*.yaml`, `*.yml`, `*.json`."""
-    exclude: tuple[Pattern, ...] = ()
+    exclude: Annotated[tuple[Pattern, ...], Field(max_length=256)] = ()
     """Globs of the files to leave out."""
 
 
@@ -147,7 +150,7 @@ class HelmContent(ApiModel):
     namespace: Annotated[str, StringConstraints(min_length=1, max_length=63)] = "default"
     """Default: `default`."""
     values: dict[str, Any] = Field(default_factory=dict)
-    values_from: tuple[ValuesRef, ...] = ()
+    values_from: Annotated[tuple[ValuesRef, ...], Field(max_length=64)] = ()
     include_crds: Annotated[bool, Field(alias="includeCRDs")] = True
     """Default: true."""
 
@@ -169,12 +172,25 @@ class Content(ApiModel):
 class RetryBackoff(ApiModel):
     """Delay before retry number n: initial × factor^(n-1), at most max."""
 
+    rules = (
+        CelRule(
+            "!has(self.initial) || !has(self.max) || duration(self.max) >= duration(self.initial)",
+            "max must not be below initial",
+        ),
+    )
+
     initial: GoDuration | None = None
     """Not set or 0: the default limiter, 5 ms doubling to 1000 s."""
     factor: Annotated[float, Field(allow_inf_nan=False)] | None = None
     """Any number; below 1 (and not set) counts as 2."""
     max: GoDuration | None = None
     """Default: 1000 s."""
+
+    @model_validator(mode="after")
+    def _check_order(self) -> Self:
+        if self.initial is not None and self.max is not None and self.max < self.initial:
+            raise ValueError("max must not be below initial")
+        return self
 
 
 class PrunePolicy(ApiModel):
@@ -242,7 +258,7 @@ class FailurePolicy(ApiModel):
 class ReleaseSpec(ApiModel):
     """The desired state of a Release."""
 
-    cluster_ref: LocalRef
+    cluster_ref: Annotated[LocalRef, Field(json_schema_extra={RULES: [_IMMUTABLE.tree()]})]
     """The Cluster that the render is applied to, in the same namespace. It cannot be changed."""
     cluster_wave: Annotated[int, Field(ge=-(2**31), le=2**31 - 1)] = 0
     """Releases of one Cluster with a lower number must be Applied and Healthy first. Default: 0."""
@@ -253,11 +269,14 @@ class ReleaseSpec(ApiModel):
     sync_policy: SyncPolicy = SyncPolicy()
     sync_waves: Annotated[
         tuple[SyncWave, ...],
-        Field(json_schema_extra={"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["wave"]}),
+        Field(
+            max_length=256,
+            json_schema_extra={"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["wave"]},
+        ),
     ] = ()
     """Waves that are not listed have the strategy Apply."""
-    health_checks: tuple[HealthCheck, ...] = ()
-    ignore_differences: tuple[IgnoreDifferences, ...] = ()
+    health_checks: Annotated[tuple[HealthCheck, ...], Field(max_length=128)] = ()
+    ignore_differences: Annotated[tuple[IgnoreDifferences, ...], Field(max_length=256)] = ()
     failure_policy: FailurePolicy | None = None
     history_limit: Annotated[int, Field(ge=1, le=100)] = 10
     """Length of status.history. Default: 10."""
@@ -271,6 +290,13 @@ class Pin(ApiModel):
 
 class Release(Resource):
     """A set of objects that are rendered, applied and watched together."""
+
+    rules = (
+        CelRule(
+            f"self.metadata.name.size() <= {MAX_NAME_LENGTH}",
+            f"metadata.name must not be longer than {MAX_NAME_LENGTH} characters",
+        ),
+    )
 
     spec: ReleaseSpec
     mutations: Annotated[tuple[Mutation, ...], Field(max_length=256)] = ()
