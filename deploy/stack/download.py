@@ -14,6 +14,7 @@ import socket
 import sys
 import tarfile
 import time
+import urllib.error
 import urllib.parse
 import urllib.request
 from collections.abc import Callable
@@ -88,7 +89,11 @@ def _open(url: str) -> http.client.HTTPResponse:
         reason = _unreachable(parts.hostname or "", parts.port or 443)
         if reason:
             raise OSError(reason)
-    answer: http.client.HTTPResponse = urllib.request.urlopen(url, timeout=_READ_WITHIN)
+    try:
+        answer: http.client.HTTPResponse = urllib.request.urlopen(url, timeout=_READ_WITHIN)
+    except urllib.error.HTTPError as error:
+        error.close()
+        raise
     return answer
 
 
