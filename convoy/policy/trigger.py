@@ -34,6 +34,10 @@ class Trigger(StrEnum):
     """The interval or the resync passed."""
     RETRY = "Retry"
     """The backoff after a failure passed."""
+    MANUAL = "Manual"
+    """Asked for through the Temporal CLI; it becomes a /sync request before anything else happens."""
+    RESTARTED = "Restarted"
+    """The render got lost between two steps; the pass starts again."""
 
 
 def seen(

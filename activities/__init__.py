@@ -1,0 +1,1 @@
+"""Temporal activities: load, call one domain function, store; heartbeat; translate errors. Thin."""

@@ -1,0 +1,160 @@
+"""What a sync writes into a Release's status, as pure functions on its tree.
+
+Server-side apply drops what a manager no longer sends, so each function returns the full set of its manager: all that
+`convoy` owns, or all that `convoy-progress` owns (design 02, Status writers).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from convoy.api.conditions import cut_message, replace_condition, summary_conditions, with_condition
+from convoy.api.names import APPLIED, READY, RECONCILING, STALLED
+from convoy.api.objects import Manifest
+from convoy.api.times import format_time
+
+_OWN = (
+    "observedGeneration",
+    "lastAttempted",
+    "lastSuccessful",
+    "lastHandledSyncAt",
+    "lastHandledForceSyncAt",
+    "history",
+    "rollout",
+    "handled",
+    "sync",
+)
+_CONDITIONS = (APPLIED, READY, RECONCILING, STALLED)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """One attempt to apply a render."""
+
+    render_ref: str
+    revision: str
+    trigger: str
+    requested_at: str
+    """The annotation value that it answers."""
+    started_at: str
+    objects: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """How a pass ended."""
+
+    reason: str
+    message: str
+    applied: bool
+    """Whether the render is on the cluster: the Applied condition is True."""
+    succeeded: Attempt | None = None
+    """The attempt, if this pass applied a render: lastSuccessful and the history change."""
+    attempted: Attempt | None = None
+    """The attempt, if step 1 of the eight began: lastAttempted changes."""
+    handled_sync_at: str = ""
+    """Manual mode, after success: the annotation value read when the pass began (D22)."""
+    handled_force_at: str = ""
+    """The force request that this pass used up, whatever its result (D24)."""
+
+
+def begun(tree: Manifest, *, handled: Mapping[str, Any], workflow_id: str, run_id: str) -> Manifest:
+    """Return the status as a pass begins: what it has seen, and where to look in the web UI."""
+    own = _own(tree)
+    own["handled"] = dict(handled)
+    own["sync"] = {"workflowId": workflow_id, "runId": run_id}
+    if handled.get("syncRequestedAt"):
+        own["sync"]["requestedAt"] = handled["syncRequestedAt"]
+    return own
+
+
+def attempting(tree: Manifest, attempt: Attempt) -> Manifest:
+    """Return the status as step 1 of the eight begins: `lastAttempted` without a result."""
+    own = _own(tree)
+    own["lastAttempted"] = _last_attempted(attempt)
+    return own
+
+
+def settled(
+    tree: Manifest, result: Result, *, generation: int, history_limit: int, now: datetime
+) -> Manifest:
+    """Return the status at the end of a pass (`reference/apply-and-prune`, Status).
+
+    `generation` is the one that the pass has read: a later one is not reconciled yet.
+    """
+    own = _own(tree)
+    time = format_time(now)
+    own["observedGeneration"] = generation
+    if result.attempted is not None:
+        own["lastAttempted"] = _last_attempted(result.attempted) | {
+            "finishedAt": time,
+            "reason": result.reason,
+            "message": cut_message(result.message),
+        }
+    if result.succeeded is not None:
+        done = result.succeeded
+        own["lastSuccessful"] = {"renderRef": done.render_ref, "revision": done.revision, "appliedAt": time}
+        own["history"] = _history(own.get("history") or [], done, time)[:history_limit]
+    if result.handled_sync_at:
+        own["lastHandledSyncAt"] = result.handled_sync_at
+    if result.handled_force_at:
+        own["lastHandledForceSyncAt"] = result.handled_force_at
+    own["sync"] = {**own.get("sync", {}), "settledAt": time}
+    conditions = tree.get("status", {}).get("conditions")
+    applied = with_condition(
+        conditions,
+        type=APPLIED,
+        status="True" if result.applied else "False",
+        reason=result.reason,
+        message=result.message,
+        generation=generation,
+        now=now,
+    )
+    conditions = replace_condition(conditions, applied)
+    latest = tree["metadata"].get("generation", generation)
+    own["conditions"] = [applied, *summary_conditions(conditions, generation=latest, now=now)]
+    return own
+
+
+def progress(tree: Manifest, waves: Sequence[Mapping[str, Any]]) -> Manifest:
+    """Return the full set of `convoy-progress`: the waves, and the hooks as they stand."""
+    hooks = tree.get("status", {}).get("hooks")
+    return {"waves": [dict(wave) for wave in waves]} | ({"hooks": hooks} if hooks else {})
+
+
+def _own(tree: Manifest) -> Manifest:
+    status = tree.get("status") or {}
+    own = {name: status[name] for name in _OWN if name in status}
+    conditions = [c for c in status.get("conditions") or () if c.get("type") in _CONDITIONS]
+    return own | ({"conditions": conditions} if conditions else {})
+
+
+def _last_attempted(attempt: Attempt) -> Manifest:
+    return {
+        name: value
+        for name, value in {
+            "renderRef": attempt.render_ref,
+            "revision": attempt.revision,
+            "requestedAt": attempt.requested_at,
+            "startedAt": attempt.started_at,
+            "trigger": attempt.trigger,
+        }.items()
+        if value
+    }
+
+
+def _history(history: Sequence[Mapping[str, Any]], done: Attempt, time: str) -> list[Manifest]:
+    """Put the render on top; a pass with the same renderRef updates the newest entry instead of adding one."""
+    entry: Manifest = {
+        "renderRef": done.render_ref,
+        "revision": done.revision,
+        "appliedAt": time,
+        "trigger": done.trigger,
+        "objects": done.objects,
+    }
+    if history and history[0].get("renderRef") == done.render_ref:
+        return [{**history[0], **entry}, *map(dict, history[1:])]
+    return [entry, *map(dict, history)]

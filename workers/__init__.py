@@ -1,0 +1,1 @@
+"""The processes of convoy: `python -m workers run|worker|watcher|up|crds`."""

@@ -1,0 +1,417 @@
+"""The contract between workflows, activities, workers and watcher: ids, names, messages.
+
+Workflows name activities by this contract and never import them. Every message carries the Release's UID (D39), so
+that a workflow which holds the state of a Release that was deleted and made again under the same name discards it.
+Messages carry refs, counts and verdicts: no manifest and no Secret value enters a workflow payload.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from convoy.api.release import SyncPolicy
+from convoy.policy.trigger import Trigger
+
+TASK_QUEUE = "convoy"
+MAX_ID = 255
+"""Temporal refuses longer workflow ids on some databases."""
+
+
+class BadWorkflowId(ValueError):
+    """A workflow id that is not `<kind>/<namespace>/<name>`; it was typed by hand."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseId:
+    """Which Release a workflow is about: taken from the workflow id alone, never from an input (D39)."""
+
+    namespace: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.namespace}/{self.name}"
+
+    @property
+    def sync(self) -> str:
+        """The id of the Release's Sync workflow. The id is the lock: two syncs cannot run at once."""
+        return f"sync/{self}"
+
+    @property
+    def drift(self) -> str:
+        """The id of the Release's Drift workflow."""
+        return f"drift/{self}"
+
+
+def release_of(workflow_id: str) -> ReleaseId:
+    """Read the Release from a workflow id; raises `BadWorkflowId`."""
+    kind, _, rest = workflow_id.partition("/")
+    namespace, _, name = rest.partition("/")
+    if kind not in ("sync", "drift") or not namespace or not name or "/" in name:
+        raise BadWorkflowId(
+            f"workflow id {workflow_id!r}: expected sync/<namespace>/<name> or drift/<namespace>/<name>"
+        )
+    return ReleaseId(namespace, name)
+
+
+class Activity(StrEnum):
+    """Activity names, as the web UI shows them."""
+
+    RESOLVE = "resolve"
+    CLAIM = "claim"
+    DRY_RUN = "dry-run"
+    STORE_RENDER = "store-render"
+    APPLY_WAVE = "apply-wave"
+    PRUNE = "prune"
+    WRITE_INVENTORY = "write-inventory"
+    REAPPLY = "reapply"
+    RECORD = "record"
+    TEARDOWN = "teardown"
+    ASK_SYNC = "ask-sync"
+    DRIFT_PASS = "drift-pass"
+    RECORD_RETRY = "record-retry"
+
+
+class SignalName(StrEnum):
+    """Signals of Sync (`sync`, `wake`) and of Drift (`changed`, `outcome`)."""
+
+    SYNC = "sync"
+    WAKE = "wake"
+    CHANGED = "changed"
+    OUTCOME = "outcome"
+
+
+class UpdateName(StrEnum):
+    """Updates of Sync (`sync`) and of Drift (`check`)."""
+
+    SYNC = "sync"
+    CHECK = "check"
+
+
+STATE_QUERY = "state"
+
+
+class SearchAttribute(StrEnum):
+    """Registered by convoy at start where missing (design 04, rule 15)."""
+
+    RELEASE = "ConvoyRelease"
+    CLUSTER = "ConvoyCluster"
+    PHASE = "ConvoyPhase"
+    TRIGGER = "ConvoyTrigger"
+    RENDER = "ConvoyRender"
+    CHANGED = "ConvoyChanged"
+
+
+# --- Sync ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class SyncRequest:
+    """One wish for a reconcile. Requests with the same `id` are one wish: a watcher's echo starts no second pass."""
+
+    trigger: Trigger = Trigger.MANUAL
+    uid: str = ""
+    """UID of the Release that is meant; empty when typed by hand."""
+    id: str = ""
+    """For a /sync request the annotation's value; otherwise whatever tells this event from the next."""
+    force: bool = False
+    delay_ms: int = 0
+    """Sub-second backoff; a Temporal timer would take a whole second, so the first activity sleeps it."""
+
+
+class Decision(StrEnum):
+    """What `resolve` found to do."""
+
+    NOTHING = "Nothing"
+    """The Release is gone, is another one by UID, or has already seen all that was asked for."""
+    STOP = "Stop"
+    """There is a reason to apply nothing: a failure, or a wait."""
+    APPLY = "Apply"
+    REAPPLY = "Reapply"
+    """The render is the one applied last and nothing has to wait: one activity does all of it."""
+    TEARDOWN = "Teardown"
+
+
+@dataclass(frozen=True, slots=True)
+class WavePlan:
+    """One sync wave of the plan."""
+
+    wave: int
+    objects: int
+
+
+@dataclass(frozen=True, slots=True)
+class ResolveInput:
+    """What one pass answers."""
+
+    requests: tuple[SyncRequest, ...]
+    delay_ms: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What the steps of one pass need to know. Activities find the render by (`uid`, `render_ref`)."""
+
+    uid: str = ""
+    cluster: str = ""
+    trigger: Trigger = Trigger.MANUAL
+    requested_at: str = ""
+    """Annotation value read when the pass began (D22)."""
+    force_requested_at: str = ""
+    """Annotation value of the force request that this pass uses up (D24); empty when not forced."""
+    render_ref: str = ""
+    revision: str = ""
+    waves: tuple[WavePlan, ...] = ()
+    prune: bool = False
+    store: bool = False
+    started_at: str = ""
+    changed_render: bool = False
+
+    @property
+    def forced(self) -> bool:
+        """A forced sync skips the dry run (`reference/sync-policy`, Forced sync)."""
+        return bool(self.force_requested_at)
+
+    @property
+    def objects(self) -> int:
+        """How many objects the render has."""
+        return sum(wave.objects for wave in self.waves)
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """The answer of `resolve`."""
+
+    decision: Decision
+    plan: Plan = field(default_factory=Plan)
+    reason: str = ""
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DryRunResult:
+    """The answer of `dry-run`; the UIDs it saw wait in the working store under `seen`."""
+
+    checked: int
+    skipped: int
+    seen: str
+
+
+@dataclass(frozen=True, slots=True)
+class WaveInput:
+    """Apply one wave: `index` counts from 0 in the order of the plan."""
+
+    plan: Plan
+    index: int
+    seen: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class WaveResult:
+    """The answer of `apply-wave`."""
+
+    applied: int
+    changed: int
+
+
+@dataclass(frozen=True, slots=True)
+class PruneResult:
+    """The answer of `prune`."""
+
+    deleted: int
+    kept: int
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a pass ended. Reason `Applied` with `applied` true is a success."""
+
+    reason: str
+    message: str
+    applied: bool = False
+    changed: bool = False
+    pruned: int = 0
+    wrote: bool = False
+    """Whether the target cluster may have been written to."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReapplyResult:
+    """The answer of `reapply`."""
+
+    changed: int
+    pruned: int
+
+
+@dataclass(frozen=True, slots=True)
+class RecordInput:
+    """What `record` writes into the Release's status and tells the Drift workflow."""
+
+    plan: Plan
+    outcome: Outcome
+    attempted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """The answer of `record`: the condition as written."""
+
+    status: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """The answer of update `sync`: the attempt's first settled result, holds included."""
+
+    requested_at: str
+    status: str
+    reason: str
+    message: str
+    render_ref: str
+    changed: bool
+
+
+# --- Drift --------------------------------------------------------------------------------------
+
+
+class Cause(StrEnum):
+    """Why a drift pass is due (`reference/drift`, When the observer checks; D37)."""
+
+    CREATED = "Created"
+    SPEC_CHANGED = "SpecChanged"
+    INVENTORY_CHANGED = "InventoryChanged"
+    TICK = "Tick"
+    CHECK = "Check"
+    SYNC_ENDED = "SyncEnded"
+    """A pass that met a running Sync is made again at its end (D35)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """Signal `changed`: something that starts a pass happened to the Release."""
+
+    uid: str
+    cause: Cause
+    id: str
+    """Tells this event from the next: the spec's hash, or the inventory's renderRef."""
+
+
+@dataclass(frozen=True, slots=True)
+class SyncEnded:
+    """Signal `outcome`: how a pass of Sync ended, and the policy that decides when the next one is due."""
+
+    uid: str
+    reason: str
+    policy: SyncPolicy
+
+
+class Verdict(StrEnum):
+    """What a pass found."""
+
+    IN_SYNC = "InSync"
+    DRIFTED = "Drifted"
+    UNDETERMINED = "Undetermined"
+    BUSY = "Busy"
+    """A Sync of the Release is applying; the pass is made again when it ends (D35)."""
+    SKIPPED = "Skipped"
+    """The Release is being deleted."""
+    GONE = "Gone"
+    """There is no such Release: the Drift workflow ends."""
+
+
+@dataclass(frozen=True, slots=True)
+class DriftInput:
+    """One drift pass."""
+
+    cause: Cause
+    patient: bool = True
+    """Answer Busy while a Sync of the Release is applying, and do not compare (D35)."""
+    fights: tuple[tuple[str, ...], ...] = ()
+    """What was healed in the latest passes (D32), as `convoy.drift.fights` keeps it."""
+
+
+@dataclass(frozen=True, slots=True)
+class DriftReport:
+    """The answer of `drift-pass`, and of update `check` (D37)."""
+
+    verdict: Verdict
+    uid: str = ""
+    message: str = ""
+    compared: int = 0
+    in_sync: int = 0
+    modified: int = 0
+    missing: int = 0
+    began_at: str = ""
+    changes: str = ""
+    """Ref to the stored changes of each object."""
+    tick: float = 0.0
+    """Seconds between two ticks: the shorter of `spec.syncPolicy.interval` and `--resync`, where set; 0: none."""
+    heal: bool = False
+    """Automatic mode, drifted and not suspended: a /sync request is due."""
+    reconcile: bool = False
+    """A tick asks Sync for a periodic reconcile; false in manual mode without a pending request."""
+    fights: tuple[tuple[str, ...], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AskSync:
+    """Ask Sync for a pass; with `annotate` through the same request path as a user's /sync (D23)."""
+
+    uid: str
+    trigger: Trigger
+    annotate: bool = False
+    force: bool = False
+    signal: bool = True
+    delay_ms: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class RecordRetry:
+    """`status.retry`, written by Drift: when the next try is due and after how many failures."""
+
+    uid: str
+    failures: int
+    at: str
+
+
+# --- state that crosses continue-as-new ---------------------------------------------------------
+
+
+@dataclass(slots=True)
+class Resume:
+    """Where a pass goes on after continue-as-new: the plan and the first wave that is not applied yet."""
+
+    plan: Plan
+    next_wave: int
+    seen: str
+    changed: int
+
+
+@dataclass(slots=True)
+class SyncState:
+    """All that a Sync carries from run to run."""
+
+    inbox: list[SyncRequest] = field(default_factory=list)
+    seen: list[str] = field(default_factory=list)
+    resume: Resume | None = None
+    waiting: bool = False
+    """The run stays open: its last pass ended in a wait that an event will end (D25)."""
+
+
+@dataclass(slots=True)
+class DriftState:
+    """All that a Drift carries from run to run. Times are seconds since the epoch."""
+
+    uid: str = ""
+    tick: float = 120.0
+    """Seconds between two ticks; 0 means none."""
+    inbox: list[Changed] = field(default_factory=list)
+    ended: list[SyncEnded] = field(default_factory=list)
+    seen: list[str] = field(default_factory=list)
+    next_tick: float = 0.0
+    failures: int = 0
+    next_try: float = 0.0
+    passes: int = 0
+    fights: tuple[tuple[str, ...], ...] = ()
+    last: DriftReport | None = None

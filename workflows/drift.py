@@ -1,0 +1,301 @@
+"""The Drift workflow: the durable clock of a Release, open as long as the Release lives.
+
+It makes the drift passes of `reference/drift`, asks Sync for the periodic reconcile after each tick's pass, and holds
+the failure count and the next try after a failed Sync (`reference/sync-policy`, Requeue rules; D34).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+
+from temporalio import workflow
+from temporalio.exceptions import ApplicationError
+
+with workflow.unsafe.imports_passed_through():
+    from convoy.api.times import format_time
+    from convoy.policy.requeue import requeue
+    from convoy.policy.spread import next_tick, overdue_delay
+    from convoy.policy.trigger import Trigger
+    from workflows.contract import (
+        STATE_QUERY,
+        Activity,
+        AskSync,
+        BadWorkflowId,
+        Cause,
+        Changed,
+        DriftInput,
+        DriftReport,
+        DriftState,
+        RecordRetry,
+        SyncEnded,
+        Verdict,
+        release_of,
+    )
+    from workflows.history import history_is_long
+    from workflows.steps import RenderLost, StepFailed, step
+    from workflows.story import drift_details
+
+SUB_SECOND = 1.0
+"""Temporal timers below a second take about a second (measured); the next pass sleeps such delays instead."""
+
+INBOX_LIMIT = 50
+
+PATIENCE = 120.0
+"""Seconds that a pass waits for the end of a Sync where there is no tick that would end the wait."""
+
+
+@dataclass(frozen=True, slots=True)
+class DriftView:
+    """The answer of query `state`."""
+
+    last: DriftReport | None
+    passes: int
+    failures: int
+    next_tick: str
+    next_try: str
+    pending: int
+
+
+@workflow.defn(name="Drift")
+class Drift:
+    """Finds drift, asks for syncs, and remembers when the next one is due."""
+
+    @workflow.init
+    def __init__(self, state: DriftState | None = None) -> None:
+        self._state = state or DriftState()
+        self._checks: list[str] = []
+        self._answers: dict[str, DriftReport] = {}
+        self._busy = False
+        self._gone = False
+
+    @workflow.run
+    async def run(self, state: DriftState | None = None) -> None:
+        """Sleep until something is due, do it, and go on until the Release is gone."""
+        del state  # taken by __init__, since signals may run before this
+        try:
+            release_of(workflow.info().workflow_id)
+        except BadWorkflowId as error:
+            raise ApplicationError(str(error), type="BadWorkflowId", non_retryable=True) from error
+        if not self._state.next_tick:
+            self._schedule_tick(first=True)
+        while not self._gone:
+            self._tell()
+            await self._sleep()
+            await self._take_outcomes()
+            await self._make_due_pass()
+            await self._make_due_try()
+            if history_is_long():
+                await workflow.wait_condition(workflow.all_handlers_finished)
+                if not self._checks:
+                    workflow.continue_as_new(self._state)
+        await workflow.wait_condition(workflow.all_handlers_finished)
+
+    # --- messages --------------------------------------------------------------------------------
+
+    @workflow.signal(description="Something that starts a drift pass happened to the Release.")
+    def changed(self, event: Changed) -> None:
+        """Take an event that starts a pass, once (`reference/drift`, When the observer checks)."""
+        known = f"{event.uid}/{event.cause}/{event.id}"
+        if known in self._state.seen or len(self._state.inbox) >= INBOX_LIMIT:
+            return
+        self._state.seen = [*self._state.seen[-INBOX_LIMIT:], known]
+        self._state.inbox.append(event)
+
+    @workflow.signal(description="A pass of Sync ended.")
+    def outcome(self, ended: SyncEnded) -> None:
+        """Take how a pass of Sync ended."""
+        self._state.ended = [*self._state.ended[-INBOX_LIMIT:], ended]
+
+    @workflow.update(description="One drift pass now; answers with its verdict (D37).")
+    async def check(self) -> DriftReport:
+        """Make a pass that begins after this call."""
+        check_id = workflow.current_update_info().id  # type: ignore[union-attr]
+        self._checks.append(check_id)
+        await workflow.wait_condition(lambda: check_id in self._answers or self._gone)
+        return self._answers.pop(check_id, DriftReport(verdict=Verdict.GONE))
+
+    @workflow.query(name=STATE_QUERY, description="Last verdict, next pass, next try and why.")
+    def view(self) -> DriftView:
+        """Tell the last verdict and what is due when."""
+        return DriftView(
+            last=self._state.last,
+            passes=self._state.passes,
+            failures=self._state.failures,
+            next_tick=_text(self._state.next_tick),
+            next_try=_text(self._state.next_try),
+            pending=len(self._state.inbox) + len(self._checks),
+        )
+
+    # --- the clock -------------------------------------------------------------------------------
+
+    async def _sleep(self) -> None:
+        due = min((at for at in (self._state.next_tick, self._state.next_try) if at), default=0.0)
+        if due and due <= _now():
+            return
+        try:
+            await workflow.wait_condition(
+                lambda: bool(self._state.ended) or self._pass_is_asked_for(),
+                timeout=timedelta(seconds=due - _now()) if due else None,
+                timeout_summary="next try" if due == self._state.next_try else "next drift pass",
+            )
+        except TimeoutError:
+            self._spread_again()
+
+    def _spread_again(self) -> None:
+        """After a restart of everything all timers are overdue at once: spread them once more (D33)."""
+        state = self._state
+        if not 0 < state.next_tick <= _now():
+            return
+        delay = overdue_delay(
+            uid=state.uid,
+            due=datetime.fromtimestamp(state.next_tick, UTC),
+            now=workflow.now(),
+            period=timedelta(seconds=state.tick),
+        )
+        state.next_tick += (
+            (workflow.now().timestamp() - state.next_tick + delay.total_seconds()) if delay else 0.0
+        )
+
+    def _pass_is_asked_for(self) -> bool:
+        # While a Sync applies, events and checks wait for its end (D35); the tick bounds that wait.
+        return not self._busy and bool(self._state.inbox or self._checks)
+
+    def _schedule_tick(self, *, first: bool = False) -> None:
+        state = self._state
+        due = next_tick(
+            uid=state.uid or workflow.info().workflow_id,
+            now=workflow.now(),
+            interval=None,
+            resync=timedelta(seconds=state.tick),
+            jitter01=workflow.random().random(),
+            first=first,
+        )
+        state.next_tick = due.timestamp() if due else 0.0
+
+    # --- the results of Sync ---------------------------------------------------------------------
+
+    async def _take_outcomes(self) -> None:
+        ended, self._state.ended = self._state.ended, []
+        for one in ended:
+            self._busy = False
+            self._adopt(one.uid)
+            await self._count(one)
+
+    async def _count(self, ended: SyncEnded) -> None:
+        """Count a failure and schedule its retry (`reference/sync-policy`, Requeue rules)."""
+        state = self._state
+        next_step = requeue(ended.reason, state.failures, ended.policy)
+        had_retry = state.failures > 0
+        state.failures, state.next_try = next_step.failures, 0.0
+        if next_step.retry_after is None:
+            if had_retry:
+                await self._record_retry(at="")
+            return
+        delay = next_step.retry_after.total_seconds()
+        if delay < SUB_SECOND:
+            await self._ask(Trigger.RETRY, delay_ms=round(delay * 1000))
+            return
+        state.next_try = _now() + delay
+        await self._record_retry(at=_text(state.next_try))
+
+    async def _make_due_try(self) -> None:
+        if self._state.next_try and self._state.next_try <= _now():
+            self._state.next_try = 0.0
+            await self._ask(Trigger.RETRY)
+
+    async def _record_retry(self, *, at: str) -> None:
+        await self._quietly(
+            Activity.RECORD_RETRY,
+            RecordRetry(uid=self._state.uid, failures=self._state.failures, at=at),
+            summary=f"failure {self._state.failures}: next try at {at}" if at else "no retry is due any more",
+        )
+
+    # --- drift passes ----------------------------------------------------------------------------
+
+    async def _make_due_pass(self) -> None:
+        state = self._state
+        ticked = 0 < state.next_tick <= _now()
+        if not ticked and not self._pass_is_asked_for():
+            return
+        events, state.inbox = state.inbox, []
+        checks, self._checks = self._checks, []
+        cause = Cause.CHECK if checks else events[0].cause if events else Cause.TICK
+        # At the tick the wait for a Sync is over, even if that Sync was ended by hand and will never say so.
+        report = await self._pass(cause, patient=not (self._busy and ticked))
+        self._adopt(report.uid)
+        state = self._state
+        if ticked or report.tick != state.tick:
+            state.tick = report.tick
+            self._schedule_tick()
+        if report.verdict is Verdict.BUSY:
+            # Made again when the Sync ends, or at the next tick.
+            self._busy = True
+            state.inbox, self._checks = events + state.inbox, checks + self._checks
+            if not state.next_tick:
+                state.next_tick = _now() + PATIENCE
+            if not state.inbox:
+                state.inbox = [Changed(uid=report.uid, cause=Cause.SYNC_ENDED, id="")]
+            return
+        self._busy = False
+        state.last = report
+        state.fights = report.fights
+        for check in checks:
+            self._answers[check] = report
+        self._gone = report.verdict is Verdict.GONE
+        if report.heal:
+            await self._ask(Trigger.SYNC_REQUESTED, annotate=True)
+        elif ticked and report.reconcile:
+            await self._ask(Trigger.PERIODIC)
+
+    async def _pass(self, cause: Cause, *, patient: bool) -> DriftReport:
+        self._state.passes += 1
+        try:
+            return await step(
+                Activity.DRIFT_PASS,
+                DriftInput(cause=cause, patient=patient, fights=self._state.fights),
+                DriftReport,
+                summary=f"compare the desired render with the cluster: {cause}",
+                limit=timedelta(minutes=15),
+            )
+        except (StepFailed, RenderLost) as error:
+            return DriftReport(
+                verdict=Verdict.UNDETERMINED, uid=self._state.uid, message=str(error), tick=self._state.tick
+            )
+
+    async def _ask(self, trigger: Trigger, *, annotate: bool = False, delay_ms: int = 0) -> None:
+        await self._quietly(
+            Activity.ASK_SYNC,
+            AskSync(uid=self._state.uid, trigger=trigger, annotate=annotate, delay_ms=delay_ms),
+            summary=f"ask for a sync: {trigger}",
+        )
+
+    async def _quietly(self, name: Activity, arg: AskSync | RecordRetry, *, summary: str) -> None:
+        """Run a step whose failure must not stop the clock: the next tick makes up for it."""
+        try:
+            await step(name, arg, str, summary=summary)
+        except (StepFailed, RenderLost) as error:
+            workflow.logger.warning("step failed; the next tick makes up for it", extra={"error": str(error)})
+
+    def _adopt(self, uid: str) -> None:
+        """Discard what belonged to a Release of the same name that is gone (D39)."""
+        if not uid or uid == self._state.uid:
+            return
+        if self._state.uid:
+            self._state = replace(self._state, failures=0, next_try=0.0, fights=(), last=None)
+        self._state.uid = uid
+
+    def _tell(self) -> None:
+        workflow.set_current_details(
+            drift_details(
+                self._state, next_tick=_text(self._state.next_tick), next_try=_text(self._state.next_try)
+            )
+        )
+
+
+def _now() -> float:
+    return workflow.now().timestamp()
+
+
+def _text(at: float) -> str:
+    return format_time(datetime.fromtimestamp(at, UTC)) if at else ""

@@ -1,0 +1,92 @@
+"""How a workflow calls an activity: explicit timeouts and retries, and failures as condition reasons.
+
+An activity reports failure only as `ApplicationError(type=<condition reason>)` (design 04, rule 7). What is retried
+by Temporal is a lost worker, a handed-over step and an unreachable home API server; every other failure becomes the
+pass's outcome and is retried by the Release's own backoff.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any, TypeVar
+
+from temporalio import workflow
+from temporalio.common import Priority, RetryPolicy
+from temporalio.exceptions import ActivityError, ApplicationError
+from temporalio.workflow import EventGroup
+
+from convoy.api.errors import DeployFailed, error_classes
+from workflows.contract import Activity
+
+T = TypeVar("T")
+
+RENDER_MISSING = "RenderMissing"
+"""Failure type of an activity that does not find the render: the pass starts again from resolve."""
+
+HEARTBEAT = timedelta(seconds=30)
+"""At least as long as one request to a target may take: when it has passed, a frozen worker's last request has too."""
+
+_RETRY = RetryPolicy(
+    initial_interval=timedelta(seconds=1), backoff_coefficient=2.0, maximum_interval=timedelta(seconds=30)
+)
+
+
+class StepFailed(Exception):
+    """A step ended the pass: with a failure, or with a wait."""
+
+    def __init__(self, reason: str, message: str) -> None:
+        super().__init__(f"{reason}: {message}")
+        self.reason = reason
+        self.message = message
+
+
+class RenderLost(Exception):
+    """The render is no longer where an earlier step put it."""
+
+
+async def step(
+    name: Activity,
+    arg: Any,
+    result_type: type[T],
+    *,
+    summary: str,
+    limit: timedelta = timedelta(minutes=2),
+    group: EventGroup | None = None,
+    activity_id: str | None = None,
+    fairness_key: str = "",
+) -> T:
+    """Run one activity. `limit` bounds one attempt; all attempts together get an hour more.
+
+    Raises `StepFailed` with the condition's reason, or `RenderLost`.
+    """
+    try:
+        result: T = await workflow.execute_activity(
+            name.value,
+            arg,
+            result_type=result_type,
+            start_to_close_timeout=limit,
+            schedule_to_close_timeout=limit + timedelta(hours=1),
+            heartbeat_timeout=HEARTBEAT,
+            retry_policy=_RETRY,
+            summary=summary,
+            activity_id=activity_id or name.value,  # stable, so that `temporal activity pause` can name it
+            event_groups=[group] if group else None,
+            priority=Priority(fairness_key=fairness_key) if fairness_key else Priority.default,
+        )
+    except ActivityError as error:
+        raise _translate(name, error) from error
+    return result
+
+
+def _translate(name: Activity, error: ActivityError) -> StepFailed | RenderLost:
+    cause = error.cause
+    if isinstance(cause, ApplicationError):
+        if cause.type == RENDER_MISSING:
+            return RenderLost(cause.message)
+        if cause.type in error_classes():
+            return StepFailed(cause.type, cause.message)
+        return StepFailed(DeployFailed.reason, f"step {name}: {cause.message}")
+    kind = type(cause).__name__ if cause else type(error).__name__
+    return StepFailed(
+        DeployFailed.reason, f"step {name} did not finish: {kind}; see the Sync workflow for its attempts"
+    )

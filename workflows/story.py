@@ -1,0 +1,29 @@
+"""What the Temporal web UI tells a person about a workflow: its current details, as Markdown."""
+
+from __future__ import annotations
+
+from workflows.contract import DriftState, Plan
+
+
+def sync_details(plan: Plan, *, phase: str, waves_done: int, reason: str = "", message: str = "") -> str:
+    """Tell which render goes where, how far its waves are, and what the run waits for or died of."""
+    lines = [f"**{phase}**" + (f" – {reason}: {message}" if reason else "")]
+    if plan.render_ref:
+        lines += ["", f"render `{plan.render_ref}` from `{plan.revision}` to Cluster `{plan.cluster}`"]
+    if plan.waves:
+        lines += ["", "| wave | objects | state |", "| ---: | ---: | --- |"]
+        lines += [
+            f"| {wave.wave} | {wave.objects} | {'applied' if number < waves_done else 'to do'} |"
+            for number, wave in enumerate(plan.waves)
+        ]
+    return "\n".join(lines)
+
+
+def drift_details(state: DriftState, *, next_tick: str, next_try: str) -> str:
+    """Tell the last verdict and when the next pass and the next try are due."""
+    last = state.last
+    verdict = f"**{last.verdict.value}** – {last.message}" if last else "no pass yet"
+    lines = [verdict, "", f"next pass and reconcile: {next_tick}"]
+    if next_try:
+        lines.append(f"next try of the failed sync: {next_try} (after {state.failures} failures)")
+    return "\n".join(lines)

@@ -1,0 +1,400 @@
+"""The Sync workflow: one run is one attempt to bring a Release's render to its cluster.
+
+Its id is the lock: two syncs of one Release cannot run at once. It takes the requests that wait, makes a pass, takes
+what came in meanwhile, and closes: Completed, or Failed with the condition's reason as the failure's type. The steps
+and their order are those of `reference/apply-and-prune`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Any
+
+from temporalio import workflow
+from temporalio.common import SearchAttributeKey, SearchAttributeUpdate
+from temporalio.exceptions import ApplicationError
+
+with workflow.unsafe.imports_passed_through():
+    from convoy.api.errors import DeployFailed, Hold, WaitingForOwner, error_classes
+    from convoy.policy.trigger import Trigger
+    from workflows.contract import (
+        STATE_QUERY,
+        Activity,
+        AskSync,
+        BadWorkflowId,
+        Decision,
+        DryRunResult,
+        Outcome,
+        Plan,
+        PruneResult,
+        ReapplyResult,
+        Recorded,
+        RecordInput,
+        Resolved,
+        ResolveInput,
+        Resume,
+        SearchAttribute,
+        Settled,
+        SyncRequest,
+        SyncState,
+        WaveInput,
+        WaveResult,
+        release_of,
+    )
+    from workflows.history import history_is_long
+    from workflows.steps import RenderLost, StepFailed, step
+    from workflows.story import sync_details
+
+APPLIED = "Applied"
+NOTHING = "Nothing"
+INBOX_LIMIT = 100
+RENDER_ATTEMPTS = 3
+
+_PHASE = SearchAttributeKey.for_keyword(SearchAttribute.PHASE)
+_TRIGGER = SearchAttributeKey.for_keyword(SearchAttribute.TRIGGER)
+_RELEASE = SearchAttributeKey.for_keyword(SearchAttribute.RELEASE)
+_CLUSTER = SearchAttributeKey.for_keyword(SearchAttribute.CLUSTER)
+_RENDER = SearchAttributeKey.for_keyword(SearchAttribute.RENDER)
+_CHANGED = SearchAttributeKey.for_bool(SearchAttribute.CHANGED)
+
+
+@dataclass(frozen=True, slots=True)
+class SyncView:
+    """The answer of query `state`."""
+
+    phase: str
+    plan: Plan
+    waves_done: int
+    pending: int
+    reason: str
+    message: str
+
+
+@workflow.defn(name="Sync")
+class Sync:
+    """Brings a Release's render to its cluster, once for each batch of requests."""
+
+    @workflow.init
+    def __init__(self, state: SyncState | None = None) -> None:
+        self._state = state or SyncState()
+        self._phase = "Pending"
+        self._plan = Plan()
+        self._waves_done = 0
+        self._lost = 0
+        self._result = Settled("", "", NOTHING, "nothing was asked for", "", False)
+        self._answers: dict[str, Settled] = {}
+
+    @workflow.run
+    async def run(self, state: SyncState | None = None) -> Settled:
+        """Make passes until nothing is pending, then close with the last one's result."""
+        del state  # taken by __init__, since signals may run before this
+        try:
+            self._release = release_of(workflow.info().workflow_id)
+        except BadWorkflowId as error:
+            raise ApplicationError(str(error), type="BadWorkflowId", non_retryable=True) from error
+        while True:
+            resume, self._state.resume = self._state.resume, None
+            if resume is None and not self._state.inbox:
+                await self._wait_for_requests()
+            requests = self._take_requests()
+            if not requests and resume is None:
+                break
+            await self._pass(requests, resume)
+            await workflow.wait_condition(workflow.all_handlers_finished)
+            if not self._state.inbox and not self._state.waiting:
+                break
+            if history_is_long() and workflow.all_handlers_finished():
+                workflow.continue_as_new(self._state)
+        return self._close()
+
+    # --- requests --------------------------------------------------------------------------------
+
+    @workflow.signal(name="sync", description="Ask for a sync; give no input when typing it by hand.")
+    def request(self, request: SyncRequest | None = None) -> None:
+        """Take a request: appended unless it is known already (D23)."""
+        self._append(request or SyncRequest())
+
+    @workflow.signal(name="wake", description="A wait may be over; the argument is the Release's UID.")
+    def wake(self, uid: str) -> None:
+        """End the wait for an owner (D14); without effect while nothing waits."""
+        if self._state.waiting and uid == self._plan.uid:
+            self._append(SyncRequest(trigger=Trigger.OWNER_CHANGED, uid=uid))
+
+    @workflow.update(name="sync", description="Sync now and answer with the outcome.")
+    async def sync_now(self, force: bool = False) -> Settled:
+        """Ask for a sync and wait for its first settled result, holds included."""
+        request_id = f"update/{workflow.current_update_info().id}"  # type: ignore[union-attr]
+        self._append(SyncRequest(id=request_id, force=force))
+        await workflow.wait_condition(lambda: request_id in self._answers)
+        return self._answers.pop(request_id)
+
+    @workflow.query(name=STATE_QUERY, description="Phase, plan, progress and result of this run.")
+    def view(self) -> SyncView:
+        """Tell where this run is."""
+        return SyncView(
+            phase=self._phase,
+            plan=self._plan,
+            waves_done=self._waves_done,
+            pending=len(self._state.inbox),
+            reason=self._result.reason,
+            message=self._result.message,
+        )
+
+    def _append(self, request: SyncRequest) -> None:
+        if request.id and request.id in self._state.seen:
+            return
+        if len(self._state.inbox) >= INBOX_LIMIT:
+            # Any one reconcile answers them all; what must not be lost is that one is due, and whether by force.
+            self._state.inbox[-1] = replace(request, force=request.force or self._state.inbox[-1].force)
+            return
+        if request.id:
+            self._state.seen = [*self._state.seen[-INBOX_LIMIT:], request.id]
+        self._state.inbox.append(request)
+
+    async def _wait_for_requests(self) -> None:
+        if self._state.waiting:
+            await workflow.wait_condition(lambda: bool(self._state.inbox))
+            return
+        # Started without a signal: the request of an update-with-start is delivered in the same task.
+        await workflow.wait_condition(lambda: bool(self._state.inbox) or workflow.all_handlers_finished())
+
+    def _take_requests(self) -> tuple[SyncRequest, ...]:
+        taken, self._state.inbox = self._state.inbox, []
+        return tuple(taken)
+
+    async def _write_down(self, request: SyncRequest) -> None:
+        """Turn a request typed by hand into a /sync request, so that Kubernetes shows it."""
+        annotation = await step(
+            Activity.ASK_SYNC,
+            AskSync(
+                uid=request.uid, trigger=Trigger.MANUAL, annotate=True, force=request.force, signal=False
+            ),
+            str,
+            summary="write the /sync request to the Release",
+        )
+        # The watcher will echo the annotation; that echo is this same request.
+        self._state.seen = [*self._state.seen[-INBOX_LIMIT:], annotation]
+
+    # --- a pass ----------------------------------------------------------------------------------
+
+    async def _pass(self, requests: tuple[SyncRequest, ...], resume: Resume | None) -> None:
+        attempted = resume is not None
+        try:
+            if resume is not None:
+                self._plan = resume.plan
+                outcome = await self._sync(resume.plan, resume)
+            else:
+                resolved = await self._resolve(requests)
+                self._plan, self._waves_done = resolved.plan, 0
+                if resolved.decision is Decision.NOTHING:
+                    self._settle(requests, Outcome(NOTHING, resolved.message), "")
+                    return
+                attempted = resolved.decision in (Decision.APPLY, Decision.REAPPLY)
+                outcome = await self._carry_out(resolved)
+        except StepFailed as error:
+            outcome = Outcome(error.reason, error.message, wrote=self._phase in ("Applying", "Pruning"))
+        except RenderLost as error:
+            self._lost += 1
+            if self._lost < RENDER_ATTEMPTS:
+                self._append(SyncRequest(trigger=Trigger.RESTARTED, uid=self._plan.uid))
+                self._state.inbox += [request for request in requests if request.id.startswith("update/")]
+                return
+            outcome = Outcome(DeployFailed.reason, f"the render disappears from the working store: {error}")
+        if outcome.reason == "Deleted":
+            self._state.waiting = False
+            self._settle(requests, outcome, "")
+            return
+        self._enter("Recording", outcome.reason, outcome.message)
+        recorded = await step(
+            Activity.RECORD,
+            RecordInput(plan=self._plan, outcome=outcome, attempted=attempted),
+            Recorded,
+            summary=f"write the result to the Release: {outcome.reason}",
+            limit=timedelta(minutes=5),
+        )
+        self._state.waiting = outcome.reason == WaitingForOwner.reason
+        self._settle(requests, outcome, recorded.status)
+
+    async def _resolve(self, requests: tuple[SyncRequest, ...]) -> Resolved:
+        self._enter("Resolving")
+        for request in requests:
+            if request.trigger is Trigger.MANUAL:
+                await self._write_down(request)
+        delay = min((request.delay_ms for request in requests), default=0)
+        return await step(
+            Activity.RESOLVE,
+            ResolveInput(requests=requests, delay_ms=delay),
+            Resolved,
+            summary="read the Release, render it, decide",
+            limit=timedelta(minutes=10),
+        )
+
+    async def _carry_out(self, resolved: Resolved) -> Outcome:
+        plan = resolved.plan
+        match resolved.decision:
+            case Decision.STOP:
+                return Outcome(resolved.reason, resolved.message, applied=resolved.reason == APPLIED)
+            case Decision.TEARDOWN:
+                self._enter("TearingDown")
+                message = await step(
+                    Activity.TEARDOWN,
+                    plan,
+                    str,
+                    summary="delete or orphan what was applied",
+                    limit=timedelta(hours=1),
+                )
+                return Outcome("Deleted", message)
+            case Decision.REAPPLY:
+                self._enter("Applying")
+                result = await step(
+                    Activity.REAPPLY,
+                    plan,
+                    ReapplyResult,
+                    summary=f"apply the unchanged render again: {plan.objects} objects",
+                    limit=_limit(plan.objects * 2),
+                    fairness_key=plan.cluster,
+                )
+                self._waves_done = len(plan.waves)
+                return self._applied(plan, changed=result.changed, pruned=result.pruned)
+        return await self._sync(plan, None)
+
+    async def _sync(self, plan: Plan, resume: Resume | None) -> Outcome:
+        """The steps of a sync, in the page's order. If one fails or waits, those after it do not run."""
+        seen, changed, first = "", 0, 0
+        if resume is not None:
+            seen, changed, first = resume.seen, resume.changed, resume.next_wave
+        else:
+            seen = await self._before_apply(plan)
+        self._enter("Applying")
+        for index in range(first, len(plan.waves)):
+            self._waves_done = index
+            if index > first and history_is_long() and workflow.all_handlers_finished():
+                self._state.resume = Resume(plan=plan, next_wave=index, seen=seen, changed=changed)
+                workflow.continue_as_new(self._state)
+            wave = plan.waves[index]
+            result = await step(
+                Activity.APPLY_WAVE,
+                WaveInput(plan=plan, index=index, seen=seen),
+                WaveResult,
+                summary=f"apply wave {wave.wave}: {wave.objects} objects",
+                limit=_limit(wave.objects),
+                group=workflow.create_event_group(f"wave {wave.wave}"),
+                activity_id=f"{Activity.APPLY_WAVE}-{wave.wave}",
+                fairness_key=plan.cluster,
+            )
+            changed += result.changed
+            self._waves_done = index + 1
+            self._tell()
+        return await self._after_apply(plan, changed)
+
+    async def _before_apply(self, plan: Plan) -> str:
+        self._enter("Claiming")
+        await step(
+            Activity.CLAIM, plan, type(None), summary="record what is about to be applied", limit=_limit(0)
+        )
+        seen = ""
+        if not plan.forced:
+            self._enter("DryRun")
+            dry_run = await step(
+                Activity.DRY_RUN,
+                plan,
+                DryRunResult,
+                summary=f"dry run of {plan.objects} objects",
+                limit=_limit(plan.objects),
+                fairness_key=plan.cluster,
+            )
+            seen = dry_run.seen
+        if plan.store:
+            self._enter("Storing")
+            await step(
+                Activity.STORE_RENDER, plan, type(None), summary="write the render to the render store"
+            )
+        return seen
+
+    async def _after_apply(self, plan: Plan, changed: int) -> Outcome:
+        pruned = 0
+        if plan.prune:
+            self._enter("Pruning")
+            pruned = (
+                await step(
+                    Activity.PRUNE,
+                    plan,
+                    PruneResult,
+                    summary="delete what the render no longer contains",
+                    limit=timedelta(minutes=30),
+                    fairness_key=plan.cluster,
+                )
+            ).deleted
+        await step(
+            Activity.WRITE_INVENTORY, plan, type(None), summary="write the exact set of applied objects"
+        )
+        return self._applied(plan, changed=changed, pruned=pruned)
+
+    def _applied(self, plan: Plan, *, changed: int, pruned: int) -> Outcome:
+        message = f"applied {plan.objects} objects of {plan.revision}" + (
+            f", pruned {pruned}" if pruned else ""
+        )
+        return Outcome(
+            APPLIED,
+            message,
+            applied=True,
+            changed=plan.changed_render or changed > 0 or pruned > 0,
+            pruned=pruned,
+            wrote=True,
+        )
+
+    # --- telling ---------------------------------------------------------------------------------
+
+    def _settle(self, requests: tuple[SyncRequest, ...], outcome: Outcome, status: str) -> None:
+        """Answer everyone who waits for this pass."""
+        self._result = Settled(
+            requested_at=self._plan.requested_at,
+            status=status,
+            reason=outcome.reason,
+            message=outcome.message,
+            render_ref=self._plan.render_ref,
+            changed=outcome.changed,
+        )
+        for request in requests:
+            if request.id.startswith("update/"):
+                self._answers[request.id] = self._result
+        self._enter("Waiting" if self._state.waiting else "Settled", outcome.reason, outcome.message)
+
+    def _enter(self, phase: str, reason: str = "", message: str = "") -> None:
+        self._phase = phase
+        self._tell(reason, message)
+        if phase not in ("Applying", "Waiting", "Settled"):
+            return  # a search attribute costs an event: only what a person would filter by
+        plan = self._plan
+        updates: list[SearchAttributeUpdate[Any]] = [
+            _RELEASE.value_set(str(self._release)),
+            _PHASE.value_set(reason or phase),
+        ]
+        if plan.cluster:
+            updates.append(_CLUSTER.value_set(f"{self._release.namespace}/{plan.cluster}"))
+        if plan.render_ref:
+            updates.append(_RENDER.value_set(plan.render_ref))
+        updates.append(_TRIGGER.value_set(plan.trigger))
+        if phase != "Applying":
+            updates.append(_CHANGED.value_set(self._result.changed))
+        workflow.upsert_search_attributes(updates)
+
+    def _tell(self, reason: str = "", message: str = "") -> None:
+        workflow.set_current_details(
+            sync_details(
+                self._plan, phase=self._phase, waves_done=self._waves_done, reason=reason, message=message
+            )
+        )
+
+    def _close(self) -> Settled:
+        result = self._result
+        failed = error_classes().get(result.reason)
+        if failed is not None and not issubclass(failed, Hold):
+            raise ApplicationError(result.message, result, type=result.reason, non_retryable=True)
+        return result
+
+
+def _limit(objects: int) -> timedelta:
+    """How long one attempt of a step over so many objects may take: far above what it needs."""
+    return timedelta(minutes=5) + timedelta(seconds=2) * objects
