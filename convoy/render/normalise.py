@@ -1,74 +1,51 @@
-"""From files to objects: the one normaliser, used by every step (D1–D4). Pure.
+"""From read objects to the render; the second half of the one normaliser, used by every step (D1-D4). Pure.
 
 Dry run, compare, apply, inventory and prune all speak of the same keys and bodies, because nobody but this
-module decides what an object's namespace is, which fields are never sent, and what counts as an object.
+module and `convoy.render.drafts` decides what an object's identity, namespace and body are.
 """
 
 from __future__ import annotations
 
-import base64
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
-from typing import Any, Final
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
 
 from convoy.api.errors import Unsupported
 from convoy.api.names import SYNC_WAVE
-from convoy.api.objects import DEFAULT_NAMESPACE, Manifest, ObjectKey, key_of, split_api_version
-from convoy.render.objects import File, RenderedObject, Scope
-from convoy.render.yaml_reader import MAX_DEPTH, Budget, read_documents
+from convoy.api.objects import DEFAULT_NAMESPACE, Manifest, ObjectKey, key_of
+from convoy.render.drafts import Draft
+from convoy.render.objects import RenderedObject
 
 _INTEGER: Final = re.compile(r"[+-]?[0-9]{1,10}", re.ASCII)
 _INT32: Final = 2**31
-_MAX_LISTS: Final = 10
-
-
-@dataclass(frozen=True, slots=True)
-class _Draft:
-    """An object that was read and has an identity, before its namespace is settled."""
-
-    manifest: Manifest = field(repr=False)
-    origin: str
 
 
 def normalise(
-    files: Iterable[File], scope: Scope, *, allow_empty: bool = False
+    drafts: Iterable[Draft], scopes: Mapping[tuple[str, str], bool | None], *, allow_empty: bool = False
 ) -> tuple[RenderedObject, ...]:
-    """Return the objects of all files in render order: files by path (bytes), documents, list items.
+    """Settle namespaces and waves, and return the objects in the order of the drafts.
 
     Args:
-        files: in any order.
-        scope: what the target cluster knows; CRDs among the files count too (D2).
+        drafts: from `read_objects`. scopes: (group, kind) to whether the target cluster says it is
+        namespaced; None or absent where it does not know the kind. CRDs among the drafts count too (D2).
         allow_empty: `spec.content.allowEmpty` (D4).
 
     Raises:
-        Unsupported: naming the file, the document and the line, or the object at fault.
+        Unsupported: naming the object and where it was read.
     """
-    budget = Budget()
-    drafts = [
-        draft
-        for file in sorted(files, key=lambda file: file.path.encode())
-        for document in read_documents(file.data, name=file.path, budget=budget)
-        for draft in _drafts(document.tree, f"{file.path}, document {document.number}, line {document.line}")
-    ]
+    drafts = tuple(drafts)
     if not drafts and not allow_empty:
         raise Unsupported(
             "the render holds no object. If nothing is wanted, set spec.content.allowEmpty: true; "
             "it would otherwise prune everything"
         )
-    return _settle(drafts, scope)
-
-
-def _settle(drafts: list[_Draft], scope: Scope) -> tuple[RenderedObject, ...]:
     own_crds = dict(_scopes_of_crds(drafts))
     objects: dict[ObjectKey, RenderedObject] = {}
     for draft in drafts:
-        manifest = draft.manifest
-        group, _ = split_api_version(manifest["apiVersion"])
-        namespaced = scope.namespaced(group, manifest["kind"])
+        namespaced = scopes.get(draft.group_kind)
         if namespaced is None:
-            namespaced = own_crds.get((group, manifest["kind"]))
-        _settle_namespace(manifest["metadata"], namespaced)
+            namespaced = own_crds.get(draft.group_kind)
+        manifest = _in_namespace(draft.manifest, namespaced)
         key = key_of(manifest)
         if key in objects:
             raise Unsupported(f"{key} is in the render twice: {objects[key].origin}, and {draft.origin}")
@@ -77,144 +54,25 @@ def _settle(drafts: list[_Draft], scope: Scope) -> tuple[RenderedObject, ...]:
     return tuple(objects.values())
 
 
-def _settle_namespace(metadata: dict[str, Any], namespaced: bool | None) -> None:
+def _in_namespace(manifest: Manifest, namespaced: bool | None) -> Manifest:
     """Give an object its effective namespace (D2). Of a kind that nobody knows it stays as it is written."""
-    if namespaced is False or not metadata.get("namespace"):
-        metadata.pop("namespace", None)
-    if namespaced and "namespace" not in metadata:
-        metadata["namespace"] = DEFAULT_NAMESPACE
+    metadata = manifest["metadata"]
+    written = metadata.get("namespace", "")
+    effective = "" if namespaced is False else written or (DEFAULT_NAMESPACE if namespaced else "")
+    if effective and effective == written:
+        return manifest
+    metadata = {name: value for name, value in metadata.items() if name != "namespace"}
+    return {**manifest, "metadata": {**metadata, "namespace": effective} if effective else metadata}
 
 
-def _scopes_of_crds(drafts: list[_Draft]) -> Iterator[tuple[tuple[str, str], bool]]:
+def _scopes_of_crds(drafts: Iterable[Draft]) -> Iterator[tuple[tuple[str, str], bool]]:
     for draft in drafts:
-        group, _ = split_api_version(draft.manifest["apiVersion"])
-        if (group, draft.manifest["kind"]) != ("apiextensions.k8s.io", "CustomResourceDefinition"):
+        if draft.group_kind != ("apiextensions.k8s.io", "CustomResourceDefinition"):
             continue
         spec = draft.manifest.get("spec")
         names = spec.get("names") if isinstance(spec, dict) else None
         if isinstance(spec, dict) and isinstance(names, dict):
-            kind = (str(spec.get("group")), str(names.get("kind")))
-            yield kind, spec.get("scope") == "Namespaced"
-
-
-def _drafts(tree: Any, origin: str, lists: int = 0) -> Iterator[_Draft]:
-    """Flatten lists, drop empty documents, refuse what has no identity (D1)."""
-    if tree is None:
-        return
-    if not isinstance(tree, dict):
-        raise Unsupported(f"{origin}: an object is expected, but this is a {_word(tree)}")
-    items = _list_items(tree, origin)
-    if items is None:
-        tree = _clean(tree, origin, 0)
-        _check_identity(tree, origin)
-        _never_sent(tree)
-        yield _Draft(tree, origin)
-        return
-    if lists >= _MAX_LISTS:
-        raise Unsupported(f"{origin}: lists in lists, more than {_MAX_LISTS} deep")
-    for number, item in enumerate(items, 1):
-        if not isinstance(item, dict):
-            raise Unsupported(f"{origin}, item {number}: an object is expected, but this is a {_word(item)}")
-        if tree["kind"] != "List":
-            # Go's typed lists leave out what their kind already says.
-            kind = tree["kind"].removesuffix("List")
-            item = {"apiVersion": tree["apiVersion"], "kind": kind, **item}
-        yield from _drafts(item, f"{origin}, item {number}", lists + 1)
-
-
-def _list_items(tree: Manifest, origin: str) -> list[Any] | None:
-    """Return the items if this is a list; a custom resource may have a field `items` without being one."""
-    kind, version = tree.get("kind"), tree.get("apiVersion")
-    if not isinstance(kind, str) or not isinstance(version, str) or not kind.endswith("List"):
-        return None
-    metadata = tree.get("metadata")
-    if isinstance(metadata, dict) and (metadata.get("name") or metadata.get("generateName")):
-        return None
-    if "items" not in tree and (version, kind) != ("v1", "List"):
-        return None
-    items = tree.get("items") or []
-    if not isinstance(items, list):
-        raise Unsupported(f"{origin}: items of {kind} must be a list, but is a {_word(items)}")
-    return items
-
-
-def _clean(tree: Any, origin: str, depth: int) -> Any:
-    """Return the tree without nulls, which mean "not set" (D3); in a list they stay, each place counts."""
-    if depth > MAX_DEPTH:
-        raise Unsupported(f"{origin}: nested more than {MAX_DEPTH} levels deep")
-    if isinstance(tree, dict):
-        return {
-            _text(key, origin): _clean(value, origin, depth + 1)
-            for key, value in tree.items()
-            if value is not None
-        }
-    if isinstance(tree, list):
-        return [_clean(item, origin, depth + 1) for item in tree]
-    return _text(tree, origin) if isinstance(tree, str) else tree
-
-
-def _text(text: str, origin: str) -> str:
-    if not text.isascii():
-        try:
-            text.encode()
-        except UnicodeEncodeError:
-            raise Unsupported(
-                f"{origin}: half a surrogate pair (\\uD800 to \\uDFFF) is no character"
-            ) from None
-    return text
-
-
-def _check_identity(tree: Manifest, origin: str) -> None:
-    for name in ("apiVersion", "kind"):
-        _check_name(tree, name, f"{origin}: an object", name)
-    kind = f"{origin}: {tree['kind']}"
-    if tree["apiVersion"].count("/") > 1:
-        raise Unsupported(f"{kind} has an apiVersion with more than one /")
-    metadata = tree.get("metadata", {})
-    if not isinstance(metadata, dict):
-        raise Unsupported(f"{kind}: metadata must be an object, but is a {_word(metadata)}")
-    if not metadata.get("name") and metadata.get("generateName"):
-        raise Unsupported(f"{kind} has a generateName and no name; server-side apply needs metadata.name")
-    _check_name(metadata, "name", kind, "metadata.name")
-    if metadata.get("namespace"):
-        _check_name(metadata, "namespace", kind, "metadata.namespace")
-    for field_name in ("name", "namespace"):
-        value = metadata.get(field_name, "")
-        if value in {".", ".."} or "/" in value or "%" in value:
-            raise Unsupported(f"{kind}: metadata.{field_name} may not hold / or %, nor be . or ..")
-
-
-def _check_name(tree: Manifest, name: str, subject: str, path: str) -> None:
-    value = tree.get(name)
-    if value is None or value == "":
-        raise Unsupported(f"{subject} has no {path}")
-    if not isinstance(value, str):
-        raise Unsupported(f"{subject}: {path} must be a text, but is a {_word(value)}: put it in quotes")
-
-
-def _never_sent(tree: Manifest) -> None:
-    """Take out what others write, and turn stringData into data, so that each key is owned (D3)."""
-    tree.pop("status", None)
-    group, _ = split_api_version(tree["apiVersion"])
-    if (group, tree["kind"]) == ("rbac.authorization.k8s.io", "ClusterRole") and "aggregationRule" in tree:
-        tree.pop("rules", None)
-    if (group, tree["kind"]) == ("", "Secret"):
-        _string_data(tree)
-
-
-def _string_data(secret: Manifest) -> None:
-    """Move stringData into data. A value that is no text goes over as it is: the dry run refuses it."""
-    texts = secret.get("stringData")
-    data = secret.get("data", {})
-    if not isinstance(texts, dict) or not isinstance(data, dict):
-        return
-    del secret["stringData"]
-    if texts:
-        encoded = {
-            name: base64.b64encode(value.encode()).decode() if isinstance(value, str) else value
-            for name, value in texts.items()
-        }
-        secret["data"] = {**data, **encoded}
+            yield (str(spec.get("group")), str(names.get("kind"))), spec.get("scope") == "Namespaced"
 
 
 def _wave(manifest: Manifest, key: ObjectKey, origin: str) -> int:
@@ -225,13 +83,3 @@ def _wave(manifest: Manifest, key: ObjectKey, origin: str) -> int:
     if not isinstance(value, str) or not _INTEGER.fullmatch(value) or not -_INT32 <= int(value) < _INT32:
         raise Unsupported(f"{key}: annotation {SYNC_WAVE} must be an integer of 32 bits ({origin})")
     return int(value)
-
-
-def _word(value: Any) -> str:
-    if isinstance(value, bool):
-        return "boolean"
-    if isinstance(value, (int, float)):
-        return "number"
-    if value is None:
-        return "null"
-    return "text" if isinstance(value, str) else "list" if isinstance(value, list) else "mapping"

@@ -25,5 +25,5 @@ class File:
 class Scope(Protocol):
     """What the target cluster knows about a kind. `convoy.kube.discovery.Discovery` is one."""
 
-    def namespaced(self, group: str, kind: str) -> bool | None:
+    async def namespaced(self, group: str, kind: str) -> bool | None:
         """Return whether objects of the kind live in a namespace; None if the cluster does not know it."""
