@@ -48,6 +48,9 @@ _TYPED_PATCH = re.compile(
     r"failed to create typed patch object \([^)]*\): (?:errors:\s*)?(?P<rest>.*)", re.DOTALL
 )
 _TYPED_CAUSE = re.compile(r"^\s*(?P<field>\.[^\s:]+|\.\S*?): (?P<message>.*)$", re.DOTALL)
+# `failed to convert new object (…) to proper version: unable to convert …: error decoding from json:
+# illegal base64`
+_DECODING = re.compile(r"failed to convert new object .*?(?P<rest>error decoding .*)", re.DOTALL)
 _UID = re.compile(r"\buid mismatch\b|\bUID in the precondition\b|precondition failed: UID", re.IGNORECASE)
 
 
@@ -135,6 +138,9 @@ def _of_status(
         return _kind_unknown(resource)
     if found is NamespaceMissing:
         message = f"namespace {details.name} does not exist"
+    decoding = _DECODING.search(message)
+    if decoding is not None:
+        message = decoding["rest"]
     typed = _TYPED_PATCH.search(message)
     if typed is not None:
         message = typed["rest"].strip()

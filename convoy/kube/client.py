@@ -26,13 +26,13 @@ import msgspec
 from aiohttp.abc import AbstractResolver
 from yarl import URL
 
+from convoy.api.names import MANAGER
 from convoy.api.objects import Manifest
 from convoy.kube.classify import error_of
 from convoy.kube.encode import decode, encode
 from convoy.kube.errors import Gone, ServerFault, Unreachable
 from convoy.kube.resources import Resource
 
-MANAGER = "convoy"
 PAGE = 500
 """Objects a page of a list."""
 _MAX_ANSWER = 512 * 1024 * 1024

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from urllib.parse import quote
 
+from convoy.api.names import GROUP, VERSION
 from convoy.api.objects import ObjectKey
-
-_GROUP = "convoy.kumodo.io"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +72,6 @@ CONFIG_MAPS = Resource("", "v1", "ConfigMap", "configmaps", True)
 LEASES = Resource("coordination.k8s.io", "v1", "Lease", "leases", True)
 EVENTS = Resource("events.k8s.io", "v1", "Event", "events", True)
 CRDS = Resource("apiextensions.k8s.io", "v1", "CustomResourceDefinition", "customresourcedefinitions", False)
-RELEASES = Resource(_GROUP, "v1alpha1", "Release", "releases", True)
-CLUSTERS = Resource(_GROUP, "v1alpha1", "Cluster", "clusters", True)
-INVENTORIES = Resource(_GROUP, "v1alpha1", "ReleaseInventory", "releaseinventories", True)
+RELEASES = Resource(GROUP, VERSION, "Release", "releases", True)
+CLUSTERS = Resource(GROUP, VERSION, "Cluster", "clusters", True)
+INVENTORIES = Resource(GROUP, VERSION, "ReleaseInventory", "releaseinventories", True)
