@@ -1,0 +1,1 @@
+"""The sync: dry run, apply, inventory, ownership, prune and teardown (`reference/apply-and-prune`)."""

@@ -1,0 +1,191 @@
+"""Step 4: one sync wave, strictly in render order, each object answered before the next (D12).
+
+A wave can end in the middle at any moment: an object fails, the worker stops, the process dies. So every
+key is planned before the first request, what was applied is written down on the way and at every end, and
+an update carries the UID that the dry run saw, so that a late writer cannot make a deleted object anew
+(D11, D13).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from convoy.api.errors import DeployFailed
+from convoy.api.objects import ObjectKey
+from convoy.api.release import IgnoreDifferences
+from convoy.api.rendered import RenderedObject
+from convoy.kube.errors import ApiError, KindUnknown, UidMismatch
+from convoy.kube.retry import is_retryable, with_retries
+from convoy.kube.targets import Target
+from convoy.sync.dryrun import Seen
+from convoy.sync.established import CrdGate
+from convoy.sync.interruptions import Interrupted
+from convoy.sync.inventory import Entry, union, with_seen
+from convoy.sync.ledger import Ledger
+from convoy.sync.live import Live, read_live
+from convoy.sync.pool import run_pool
+from convoy.sync.rejections import rejection
+from convoy.sync.send import body_for, resource_of, send_apply
+
+CHECKPOINT = 200
+"""Objects between two writes of the inventory, at least."""
+_CHECKPOINTS = 10
+"""Writes of the inventory a wave, at most: each one of a large inventory is a megabyte."""
+
+OnApplied = Callable[[int, ObjectKey, str, int], None]
+"""Told of each applied object: its index in the wave, key, UID and generation."""
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """An object as the cluster answered it."""
+
+    key: ObjectKey
+    uid: str
+    generation: int
+    """Health may be judged on a status of this generation or a later one (D26); 0 for kinds that keep
+    none."""
+    changed: bool
+    """False only where the object has the version that the dry run saw."""
+
+
+def _ignore_progress(index: int, key: ObjectKey, uid: str, generation: int) -> None:
+    """Stand in where nobody asks for progress."""
+
+
+def entries_of(objects: Sequence[RenderedObject]) -> tuple[Entry, ...]:
+    """Return the inventory entries of rendered objects, in their order, without UIDs."""
+    return tuple(Entry(item.key, item.wave) for item in objects)
+
+
+async def apply_wave(
+    target: Target,
+    ledger: Ledger,
+    objects: Sequence[RenderedObject],
+    *,
+    seen: Mapping[ObjectKey, Seen] | None,
+    start_at: int = 0,
+    ignore: Sequence[IgnoreDifferences] = (),
+    on_applied: OnApplied = _ignore_progress,
+    should_stop: Callable[[], bool] = lambda: False,
+) -> tuple[Applied, ...]:
+    """Apply one wave, and write the union into the inventory, whatever ends it.
+
+    `seen` is what the dry run saw of existing objects; None (a forced sync, or the result was lost) reads
+    them here. `start_at` is the number of objects that an earlier attempt reported as applied. What the
+    inventory does not record of them is sent again, since their UIDs are lost. `should_stop` is asked
+    before each request.
+
+    Raises:
+        DeployFailed: naming the object that could not be applied; those before it are recorded.
+        Interrupted: `should_stop` said so; what was applied is recorded.
+        Fenced: another attempt has taken over.
+    """
+    recorded = {entry.key for entry in ledger.record.objects}
+    start = next((i for i, item in enumerate(objects[:start_at]) if item.key not in recorded), start_at)
+    left = objects[start:]
+    if seen is None:
+        seen = await _look(target, left)
+    uids = {item.key: seen[item.key].uid for item in left if item.key in seen}
+    await ledger.write(lambda record: with_seen(record, uids))
+
+    wave = _Wave(target, ledger, seen=seen, ignore=ignore, should_stop=should_stop, total=len(left))
+    try:
+        for index, item in enumerate(left, start):
+            live = await wave.apply(item)
+            on_applied(index, item.key, live.uid, live.generation)
+            await wave.checkpoint()
+        await wave.gate.wait_for_all()
+    except ApiError as error:
+        raise DeployFailed(f"after {len(wave.applied)} objects of the wave: {error.message}") from error
+    finally:
+        await wave.record()
+    return tuple(wave.applied)
+
+
+class _Wave:
+    """The state of one wave while it runs."""
+
+    def __init__(
+        self,
+        target: Target,
+        ledger: Ledger,
+        *,
+        seen: Mapping[ObjectKey, Seen],
+        ignore: Sequence[IgnoreDifferences],
+        should_stop: Callable[[], bool],
+        total: int,
+    ) -> None:
+        self._target = target
+        self._ledger = ledger
+        self._seen = seen
+        self._ignore = ignore
+        self._should_stop = should_stop
+        self._every = max(CHECKPOINT, total // _CHECKPOINTS)
+        self._unwritten: list[Entry] = []
+        self.gate = CrdGate(target, should_stop=should_stop)
+        self.applied: list[Applied] = []
+
+    async def apply(self, item: RenderedObject) -> Live:
+        await self.gate.wait_for(item)
+        if self._should_stop():
+            raise Interrupted(f"interrupted before {item.key}")
+        before = self._seen.get(item.key)
+        try:
+            live = await self._send(item, uid=before.uid if before is not None else "")
+        except UidMismatch as error:
+            raise DeployFailed(
+                f"{item.key} was deleted or made anew since it was looked at; the next try looks again"
+            ) from error
+        except KindUnknown as error:
+            raise DeployFailed(
+                f"{item.key}: {error.message}, and no CustomResourceDefinition before it in the render defines it"
+            ) from error
+        except ApiError as error:
+            raise DeployFailed(str(rejection(item.key, error))) from error
+        except ValueError as error:
+            raise DeployFailed(f"{item.key} cannot be written as JSON: {error}") from error
+        changed = before is None or before.resource_version != live.resource_version
+        self.applied.append(Applied(item.key, live.uid, live.generation, changed))
+        self._unwritten.append(Entry(item.key, item.wave, live.uid))
+        self.gate.applied(item)
+        return live
+
+    async def _send(self, item: RenderedObject, *, uid: str) -> Live:
+        def again(error: BaseException) -> bool:
+            return is_retryable(error) or (isinstance(error, KindUnknown) and self.gate.is_fresh(item))
+
+        resource = await with_retries(lambda: resource_of(self._target, item))
+        body = await body_for(self._target.client, resource, item, ignore=self._ignore, uid=uid)
+        return await with_retries(
+            lambda: send_apply(self._target.client, body, resource, item.key, dry_run=False), retry_on=again
+        )
+
+    async def checkpoint(self) -> None:
+        if len(self._unwritten) >= self._every:
+            await self.record()
+
+    async def record(self) -> None:
+        done, self._unwritten = self._unwritten, []
+        await self._ledger.write(lambda record: union(record, done))
+
+
+async def _look(target: Target, objects: Sequence[RenderedObject]) -> dict[ObjectKey, Seen]:
+    """Read which of the objects exist, as the dry run would have."""
+
+    async def look(item: RenderedObject) -> Live | None:
+        try:
+            resource = await with_retries(lambda: resource_of(target, item))
+            return await with_retries(lambda: read_live(target.client, resource, item.key))
+        except KindUnknown:
+            return None
+        except ApiError as error:
+            raise DeployFailed(str(rejection(item.key, error))) from error
+
+    found = await run_pool(objects, look, at_once=target.client.limits.max_in_flight)
+    return {
+        item.key: Seen(live.uid, live.resource_version)
+        for item, live in zip(objects, found, strict=True)
+        if live is not None
+    }

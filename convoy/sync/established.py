@@ -1,0 +1,115 @@
+"""The pause between a CRD and its first custom resource: Established, and known to discovery (D12).
+
+Applied too early, a custom resource is answered with "kind unknown", and the second wave of a first install
+fails for no reason that its author could mend.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+from convoy.api.errors import DeployFailed
+from convoy.api.rendered import RenderedObject
+from convoy.kube.errors import KindUnknown
+from convoy.kube.resources import CRDS
+from convoy.kube.retry import with_retries
+from convoy.kube.targets import Target
+from convoy.sync.interruptions import Interrupted
+from convoy.sync.send import resource_of
+
+_ESTABLISHED_WITHIN = 60.0
+_SERVED_WITHIN = 15.0
+"""Seconds from Established until discovery names the kind; some 100 ms are usual."""
+_POLL = 0.1
+_MAX_POLL = 1.0
+
+Kind = tuple[str, str]
+
+
+class CrdGate:
+    """The CRDs of one wave that were applied and not waited for yet."""
+
+    def __init__(self, target: Target, *, should_stop: Callable[[], bool]) -> None:
+        self._target = target
+        self._should_stop = should_stop
+        self._pending: dict[Kind, str] = {}
+        self._fresh: set[Kind] = set()
+
+    def applied(self, item: RenderedObject) -> None:
+        """Note an object that was applied; only CRDs matter."""
+        if (item.key.group, item.key.kind) == (CRDS.group, CRDS.kind):
+            spec = item.manifest["spec"]
+            self._pending[spec["group"], spec["names"]["kind"]] = item.key.name
+
+    def is_fresh(self, item: RenderedObject) -> bool:
+        """Return whether the object's kind was made in this wave: for a moment its path may answer 404."""
+        return (item.key.group, item.key.kind) in self._fresh
+
+    async def wait_for(self, item: RenderedObject) -> None:
+        """Wait until an object's kind is served, if its CRD was applied in this wave.
+
+        Raises:
+            DeployFailed: the CRD is not accepted, or not Established in time.
+            Interrupted: `should_stop` said so.
+            ApiError: the CRD cannot be read.
+        """
+        kind = (item.key.group, item.key.kind)
+        name = self._pending.pop(kind, None)
+        if name is None:
+            return
+        await self._established(name)
+        await self._known(item)
+        self._fresh.add(kind)
+
+    async def wait_for_all(self) -> None:
+        """Wait for all that is left, at the end of the wave. Raises as `wait_for`."""
+        if not self._pending:
+            return
+        for name in self._pending.values():
+            await self._established(name)
+        self._pending.clear()
+        await with_retries(self._target.discovery.refresh)
+
+    async def _established(self, name: str) -> None:
+        async def established() -> bool:
+            crd = await with_retries(lambda: self._target.client.get(CRDS, None, name))
+            # A CRD that was just made has `conditions: null`.
+            conditions = {each["type"]: each for each in (crd.get("status") or {}).get("conditions") or ()}
+            refused: dict[str, Any] = conditions.get("NamesAccepted", {})
+            if refused.get("status") == "False":
+                raise DeployFailed(
+                    f"CustomResourceDefinition {name}: {refused.get('message', 'not accepted')}"
+                )
+            return bool(conditions.get("Established", {}).get("status") == "True")
+
+        if not await self._until(established, _ESTABLISHED_WITHIN):
+            raise DeployFailed(
+                f"CustomResourceDefinition {name} is not Established after {_ESTABLISHED_WITHIN:g} s"
+            )
+
+    async def _known(self, item: RenderedObject) -> None:
+        async def known() -> bool:
+            # Refreshed first: the dry run has left the kind in discovery's memory of unknown ones.
+            await with_retries(self._target.discovery.refresh)
+            try:
+                await resource_of(self._target, item)
+            except KindUnknown:
+                return False
+            return True
+
+        # Not known in time: the apply then says which kind or version it is.
+        await self._until(known, _SERVED_WITHIN)
+
+    async def _until(self, done: Callable[[], Any], within: float) -> bool:
+        loop = asyncio.get_running_loop()
+        deadline, pause = loop.time() + within, _POLL
+        while not await done():
+            if self._should_stop():
+                raise Interrupted("interrupted while a CustomResourceDefinition became ready")
+            if loop.time() >= deadline:
+                return False
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, _MAX_POLL)
+        return True
