@@ -31,12 +31,12 @@ class Server:
     name: str
     pid: int
     started: str
-    """What the system says about when this pid was started: opaque, compared for equality only."""
+    """What the system says about when this pid was started: opaque; empty when it had ended at once."""
     log: str
 
     def is_running(self) -> bool:
         """Tell whether this very process still runs (not another one with its pid, not a zombie)."""
-        return start_time(self.pid) == self.started
+        return self.started != "" and start_time(self.pid) == self.started
 
     def tail(self) -> str:
         """Return the last lines of the server's log."""

@@ -70,10 +70,10 @@ class Containers:
     def provide(self, *, say: Say) -> Iterator[Stack]:
         """Start both containers."""
         from docker.errors import DockerException  # type: ignore[import-untyped]
+        from testcontainers.community.k3s import K3SContainer
         from testcontainers.core.container import DockerContainer
         from testcontainers.core.docker_client import DockerClient
         from testcontainers.core.wait_strategies import PortWaitStrategy
-        from testcontainers.k3s import K3SContainer
 
         try:
             DockerClient().client.ping()

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from deploy.stack.processes import Server, ServerFailed, start, stop
+from deploy.stack.processes import Server, ServerFailed, start, start_time, stop
 
 Run = Callable[[str], Server]
 
@@ -88,6 +88,13 @@ def test_a_process_that_got_the_pid_of_a_dead_server_is_left_alone(run: Run) -> 
 
     assert not dead.is_running()
     assert stranger.is_running()
+
+
+def test_a_server_that_ended_at_once_does_not_count_as_running(run: Run) -> None:
+    server = dataclasses.replace(run("raise SystemExit"), started="")
+    eventually(lambda: start_time(server.pid) == "")
+
+    assert not server.is_running()
 
 
 def test_the_error_for_a_server_that_ended_shows_its_name_and_the_end_of_its_log(run: Run) -> None:
