@@ -16,6 +16,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from io import BytesIO
 from ssl import SSLContext
 from types import TracebackType
 from typing import Any, Literal, Self
@@ -35,6 +36,7 @@ from convoy.kube.resources import Resource
 
 PAGE = 500
 """Objects a page of a list."""
+_LARGE_BODY = 256 * 1024
 _MAX_ANSWER = 512 * 1024 * 1024
 _APPLY = "application/apply-patch+yaml"
 _PATCHES = {"merge": "application/merge-patch+json", "json": "application/json-patch+json"}
@@ -159,7 +161,7 @@ class KubeClient:
                 async with self._session.request(
                     method,
                     self._url(path, params),
-                    data=body,
+                    data=_payload(body),
                     headers=await self._headers(content_type, accept, headers),
                     timeout=aiohttp.ClientTimeout(
                         total=seconds, connect=min(seconds, self.limits.connect_timeout)
@@ -473,6 +475,11 @@ class Page:
 
     items: list[Manifest]
     resource_version: str
+
+
+def _payload(body: bytes | None) -> bytes | BytesIO | None:
+    # aiohttp writes bytes in one piece, which blocks the loop and every heartbeat for a large CRD.
+    return BytesIO(body) if body is not None and len(body) > _LARGE_BODY else body
 
 
 def _write(manager: str, *, dry_run: bool) -> dict[str, str]:
