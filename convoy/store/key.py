@@ -17,6 +17,8 @@ from convoy.kube.errors import AlreadyExists, NotFound
 from convoy.kube.resources import SECRETS
 from convoy.store.crypto import InstallationKey
 
+__all__ = ["InstallationKey", "installation_key"]
+
 _FIELD: Final = "key"
 _BYTES: Final = 32
 
