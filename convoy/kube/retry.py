@@ -47,7 +47,12 @@ async def with_retries(
     retrying = AsyncRetrying(
         retry=retry_if_exception(retry_on), wait=_wait, stop=stop_before_delay(budget), reraise=True
     )
-    return await retrying(call)
+
+    async def attempt() -> T:
+        # tenacity awaits only what is a coroutine function itself; a lambda that returns a coroutine is not.
+        return await call()
+
+    return await retrying(attempt)
 
 
 def _wait(state: RetryCallState) -> float:
