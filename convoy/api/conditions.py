@@ -72,10 +72,10 @@ def ready_condition(conditions: Conditions, *, generation: int, now: datetime) -
     healthy = find_condition(conditions, HEALTHY)
     if applied is None or applied.get("observedGeneration", 0) < generation:
         status, reason, message = "Unknown", RECONCILING, f"generation {generation} is not reconciled yet"
-    elif applied["status"] != "True" or healthy is None:
-        status, reason, message = _told_by(applied)
-    elif healthy["status"] != "True":
-        status, reason, message = "False", *_told_by(healthy)[1:]
+    elif applied["status"] != "True":
+        status, reason, message = "False", applied.get("reason", ""), applied.get("message", "")
+    elif healthy is not None and healthy["status"] != "True":
+        status, reason, message = "False", healthy.get("reason", ""), healthy.get("message", "")
     else:
         status, reason, message = "True", READY, applied.get("message", "")
     return with_condition(
@@ -115,7 +115,3 @@ def summary_conditions(conditions: Conditions, *, generation: int, now: datetime
             for kind, flag in flags
         ),
     ]
-
-
-def _told_by(condition: Mapping[str, Any]) -> tuple[str, str, str]:
-    return condition["status"], condition.get("reason", ""), condition.get("message", "")
