@@ -178,5 +178,6 @@ def _link(folder: Path, name: str, say: Say) -> Path:
     link = folder / name
     if not link.exists():
         link.unlink(missing_ok=True)
-        link.symlink_to(acquire(name, say=say))
+        with contextlib.suppress(FileExistsError):
+            link.symlink_to(acquire(name, say=say))
     return link

@@ -1,7 +1,7 @@
 """The state file of a stack: which processes it has and who owns it, so that any later run can stop them.
 
-It is written after every start of a server, by rename, so a crash at any moment leaves a file that can be
-read and at most one server (the one being started) that is not in it.
+It is complete from the moment it exists, and written again after every start of a server, so a crash at any moment
+leaves a file that can be read, and at most one server (the one being started) that is not in it.
 """
 
 from __future__ import annotations
@@ -90,11 +90,14 @@ def claim(folder: Path) -> State:
         clear(folder)
     folder.mkdir(parents=True, exist_ok=True)
     state = State(owner=this_process())
+    complete = folder / f"{_FILE}.{os.getpid()}"
+    complete.write_text(json.dumps(asdict(state)))
     try:
-        with (folder / _FILE).open("x") as file:
-            json.dump(asdict(state), file)
+        (folder / _FILE).hardlink_to(complete)
     except FileExistsError:
         raise StackError(f"another process starts a stack in {folder} at this moment") from None
+    finally:
+        complete.unlink()
     return state
 
 
