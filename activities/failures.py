@@ -11,7 +11,6 @@ from datetime import timedelta
 from typing import Any
 
 import structlog
-from convoy.sync.errors import Fenced, Interrupted
 from temporalio import activity
 from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor
@@ -19,6 +18,7 @@ from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, 
 from convoy.api.errors import ConvoyError, DeployFailed, Hold
 from convoy.kube.errors import ApiError
 from convoy.store.renders import RenderMissing
+from convoy.sync.interruptions import Fenced, Interrupted
 from workflows.steps import RENDER_MISSING
 
 log = structlog.get_logger()

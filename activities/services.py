@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from activities.siblings import Siblings
+from activities.signals import Signals
+from convoy.kube.client import KubeClient
+from convoy.kube.events import Events
 from convoy.kube.targets import Targets
 from convoy.render.resolve import Renderer
-
-from convoy.kube.client import KubeClient
 from convoy.settings import Settings
-from convoy.store.key import InstallationKey
+from convoy.store.crypto import InstallationKey
 from convoy.store.renders import Renders
-from convoy.sync.ownership import OwnershipIndex
+from convoy.sync.ownership import Ownership
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,4 +26,9 @@ class Services:
     renderer: Renderer
     renders: Renders
     key: InstallationKey
-    index: OwnershipIndex
+    home_uid: str
+    """UID of the home cluster's kube-system namespace: a target with this UID is the cluster convoy runs in."""
+    ownership: Ownership
+    siblings: Siblings
+    events: Events
+    signals: Signals

@@ -33,7 +33,15 @@ Duration = Annotated[timedelta, BeforeValidator(_duration)]
 class Settings(BaseSettings):
     """What an operator can set."""
 
-    model_config = SettingsConfigDict(env_prefix="CONVOY_", extra="forbid", frozen=True)
+    model_config = SettingsConfigDict(
+        env_prefix="CONVOY_",
+        extra="forbid",
+        frozen=True,
+        cli_kebab_case=True,
+        cli_implicit_flags=True,
+        cli_avoid_json=True,
+        cli_hide_none_type=True,
+    )
 
     kubeconfig: Path | None = Field(
         default=None,
@@ -55,6 +63,9 @@ class Settings(BaseSettings):
     render_store_url: str | None = Field(
         default=None,
         description="where renders are kept for pin and rollback: file:///…, s3://…, gs://…, az://…, memory://",
+    )
+    tools: Path | None = Field(
+        default=None, description="folder with the kustomize and git programs; default: PATH"
     )
     work_dir: Path | None = Field(
         default=None,
@@ -111,3 +122,8 @@ class Settings(BaseSettings):
         """The folder for sources and renders in work."""
         cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
         return self.work_dir or cache / "convoy" / "work"
+
+    def program(self, name: str) -> str:
+        """Return the path of a child program, or its bare name where PATH has to find it."""
+        path = self.tools / name if self.tools else None
+        return str(path) if path is not None and path.exists() else name

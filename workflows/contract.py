@@ -165,7 +165,12 @@ class Plan:
     prune: bool = False
     store: bool = False
     started_at: str = ""
+    generation: int = 0
+    """metadata.generation of the Release as the pass read it."""
+    manual: bool = False
+    """Manual mode: a success is noted in `lastHandledSyncAt`."""
     changed_render: bool = False
+    """The render is another one than the one applied last."""
 
     @property
     def forced(self) -> bool:
@@ -186,6 +191,14 @@ class Resolved:
     plan: Plan = field(default_factory=Plan)
     reason: str = ""
     message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimResult:
+    """The answer of `claim`."""
+
+    planned_at: str
+    """What `record` takes back if the sync ends before its first apply (D13)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,6 +263,9 @@ class RecordInput:
     plan: Plan
     outcome: Outcome
     attempted: bool
+    """Step 1 of the eight began: `lastAttempted` tells of it."""
+    planned_at: str = ""
+    """Set if keys were planned and nothing was applied."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,6 +299,8 @@ class Cause(StrEnum):
     INVENTORY_CHANGED = "InventoryChanged"
     TICK = "Tick"
     CHECK = "Check"
+    DELETED = "Deleted"
+    """No pass is due: it finds that the Release is gone, and Drift ends."""
     SYNC_ENDED = "SyncEnded"
     """A pass that met a running Sync is made again at its end (D35)."""
 

@@ -82,6 +82,7 @@ class Sync:
         self._plan = Plan()
         self._waves_done = 0
         self._lost = 0
+        self._planned_at = ""
         self._result = Settled("", "", NOTHING, "nothing was asked for", "", False)
         self._answers: dict[str, Settled] = {}
 
@@ -186,7 +187,7 @@ class Sync:
                 outcome = await self._sync(resume.plan, resume)
             else:
                 resolved = await self._resolve(requests)
-                self._plan, self._waves_done = resolved.plan, 0
+                self._plan, self._waves_done, self._planned_at = resolved.plan, 0, ""
                 if resolved.decision is Decision.NOTHING:
                     self._settle(requests, Outcome(NOTHING, resolved.message), "")
                     return
@@ -208,7 +209,7 @@ class Sync:
         self._enter("Recording", outcome.reason, outcome.message)
         recorded = await step(
             Activity.RECORD,
-            RecordInput(plan=self._plan, outcome=outcome, attempted=attempted),
+            RecordInput(self._plan, outcome, attempted=attempted, planned_at=self._planned_at),
             Recorded,
             summary=f"write the result to the Release: {outcome.reason}",
             limit=timedelta(minutes=5),
@@ -267,6 +268,7 @@ class Sync:
         else:
             seen = await self._before_apply(plan)
         self._enter("Applying")
+        self._planned_at = ""
         for index in range(first, len(plan.waves)):
             self._waves_done = index
             if index > first and history_is_long() and workflow.all_handlers_finished():

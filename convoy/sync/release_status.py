@@ -61,6 +61,15 @@ class Result:
     """The force request that this pass used up, whatever its result (D24)."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WaveProgress:
+    """How far a sync is: waves before `index` are applied, those after it are pending."""
+
+    index: int
+    phase: str
+    applied: int = 0
+
+
 def begun(tree: Manifest, *, handled: Mapping[str, Any], workflow_id: str, run_id: str) -> Manifest:
     """Return the status as a pass begins: what it has seen, and where to look in the web UI."""
     own = _own(tree)
@@ -103,20 +112,79 @@ def settled(
     if result.handled_force_at:
         own["lastHandledForceSyncAt"] = result.handled_force_at
     own["sync"] = {**own.get("sync", {}), "settledAt": time}
-    conditions = tree.get("status", {}).get("conditions")
-    applied = with_condition(
-        conditions,
-        type=APPLIED,
+    own["conditions"] = _conditions(
+        tree,
         status="True" if result.applied else "False",
         reason=result.reason,
         message=result.message,
         generation=generation,
         now=now,
     )
+    return own
+
+
+def reported(
+    tree: Manifest, *, status: str, reason: str, message: str, generation: int, now: datetime
+) -> Manifest:
+    """Return the status where a reconcile applied nothing and only says how things stand."""
+    own = _own(tree)
+    own["observedGeneration"] = generation
+    own["conditions"] = _conditions(
+        tree, status=status, reason=reason, message=message, generation=generation, now=now
+    )
+    return own
+
+
+def _conditions(
+    tree: Manifest, *, status: str, reason: str, message: str, generation: int, now: datetime
+) -> list[Manifest]:
+    conditions = (tree.get("status") or {}).get("conditions")
+    applied = with_condition(
+        conditions,
+        type=APPLIED,
+        status=status,
+        reason=reason,
+        message=message,
+        generation=generation,
+        now=now,
+    )
     conditions = replace_condition(conditions, applied)
     latest = tree["metadata"].get("generation", generation)
-    own["conditions"] = [applied, *summary_conditions(conditions, generation=latest, now=now)]
-    return own
+    return [applied, *summary_conditions(conditions, generation=latest, now=now)]
+
+
+def waves_at(
+    before: Sequence[Mapping[str, Any]],
+    plan: Sequence[tuple[int, int]],
+    now_at: WaveProgress,
+    *,
+    time: str,
+) -> list[Manifest]:
+    """Return `status.waves` for a plan of (wave, objects); times of what does not change stay."""
+    known = {wave["wave"]: wave for wave in before}
+    waves: list[Manifest] = []
+    for index, (number, objects) in enumerate(plan):
+        old = known.get(number, {})
+        if index < now_at.index:
+            phase, applied = "Applied", objects
+        elif index == now_at.index:
+            phase, applied = now_at.phase, now_at.applied
+        else:
+            phase, applied = "Pending", 0
+        wave: Manifest = {
+            "wave": number,
+            "strategy": "Apply",
+            "phase": phase,
+            "objects": objects,
+            "applied": applied,
+        }
+        started = old.get("startedAt") if old.get("phase") in ("Applying", phase) else None
+        if phase != "Pending":
+            wave["startedAt"] = started or time
+        if phase in ("Applied", "Failed"):
+            wave["finishedAt"] = (old.get("finishedAt") if old.get("phase") == phase else None) or time
+        waves.append(wave)
+    return waves
 
 
 def progress(tree: Manifest, waves: Sequence[Mapping[str, Any]]) -> Manifest:

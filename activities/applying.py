@@ -1,0 +1,221 @@
+"""The steps of a sync (`reference/apply-and-prune`, Steps of a sync), each one domain function."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from temporalio import activity
+
+from activities.context import this_release
+from activities.lease import Lease
+from activities.progress import tell_progress
+from activities.recording import attempt_of
+from activities.services import Services
+from activities.stage import Stage, open_ledger, open_stage
+from convoy.api.errors import ConvoyError
+from convoy.api.names import MANAGER
+from convoy.api.objects import Manifest, ObjectKey
+from convoy.kube.resources import RELEASES
+from convoy.kube.status import write_status
+from convoy.sync.apply import Applied, apply_wave
+from convoy.sync.claim import claim
+from convoy.sync.dryrun import DryRun, Seen, dry_run
+from convoy.sync.exact import write_exact
+from convoy.sync.finalizers import ensure_finalizers
+from convoy.sync.ledger import Ledger
+from convoy.sync.prune import prune
+from convoy.sync.release_status import WaveProgress, attempting
+from workflows.contract import (
+    Activity,
+    ClaimResult,
+    DryRunResult,
+    Plan,
+    PruneResult,
+    ReapplyResult,
+    WaveInput,
+    WaveResult,
+)
+
+SEEN = "seen"
+"""Name of the blob with what the latest dry run of a Release saw."""
+
+PROGRESS_SECONDS = 5.0
+
+
+class Applying:
+    """The activities `claim`, `dry-run`, `store-render`, `apply-wave`, `prune`, `write-inventory` and `reapply`."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+
+    @activity.defn(name=Activity.CLAIM)
+    async def claim(self, plan: Plan) -> ClaimResult:
+        """Before step 1: record what is about to be applied, and wait for whoever has it already (D13, D14)."""
+        async with Lease():
+            stage = await open_stage(self._services, plan)
+            await ensure_finalizers(self._services.home, stage.release, stage.cluster)
+            ledger = await open_ledger(self._services, stage)
+            claimed = await claim(ledger, stage.wanted, self._services.ownership)
+            await self._begin_attempt(plan)
+            return ClaimResult(claimed.planned_at)
+
+    @activity.defn(name=Activity.DRY_RUN)
+    async def dry_run(self, plan: Plan) -> DryRunResult:
+        """Step 1: the whole render as a server-side dry run."""
+        async with Lease() as lease:
+            stage = await open_stage(self._services, plan)
+            result = await self._checked(stage, lease)
+            await self._services.renders.save_blob(plan.uid, SEEN, result.encode_seen())
+            return DryRunResult(checked=plan.objects, skipped=len(result.skipped), seen=SEEN)
+
+    @activity.defn(name=Activity.STORE_RENDER)
+    async def store_render(self, plan: Plan) -> None:
+        """Step 2: write the render to the render store, before anything is applied."""
+        async with Lease():
+            await self._services.renders.publish(plan.uid, plan.render_ref)
+
+    @activity.defn(name=Activity.APPLY_WAVE)
+    async def apply_wave(self, wave: WaveInput) -> WaveResult:
+        """Step 4, for one wave. A second attempt goes on behind what the first one reported (design 04, rule 6)."""
+        plan, index = wave.plan, wave.index
+        async with Lease() as lease:
+            stage = await open_stage(self._services, plan)
+            ledger = await open_ledger(self._services, stage)
+            seen = await self._seen(plan) if wave.seen else None
+            lease.details = [_resume_from()]
+            total = plan.waves[index].objects
+            async with self._progress(plan, index, lease):
+                applied = await self._apply(stage, ledger, lease, index, seen=seen)
+            if index == len(plan.waves) - 1:
+                await tell_progress(
+                    self._services, plan, WaveProgress(index=index, phase="Applied", applied=total)
+                )
+            return WaveResult(applied=total, changed=sum(one.changed for one in applied))
+
+    @activity.defn(name=Activity.PRUNE)
+    async def prune(self, plan: Plan) -> PruneResult:
+        """Step 5: delete what the inventory has and the render lacks."""
+        async with Lease() as lease:
+            stage = await open_stage(self._services, plan)
+            ledger = await open_ledger(self._services, stage)
+            return await self._pruned(plan, stage, ledger, lease)
+
+    @activity.defn(name=Activity.WRITE_INVENTORY)
+    async def write_inventory(self, plan: Plan) -> None:
+        """Step 6: the inventory becomes the exact set of what this sync applied."""
+        async with Lease():
+            stage = await open_stage(self._services, plan)
+            ledger = await open_ledger(self._services, stage)
+            await write_exact(ledger, stage.wanted, render_ref=plan.render_ref)
+
+    @activity.defn(name=Activity.REAPPLY)
+    async def reapply(self, plan: Plan) -> ReapplyResult:
+        """All steps for a render that is applied already: most reconciles of a fleet are this one."""
+        async with Lease() as lease:
+            stage = await open_stage(self._services, plan)
+            await ensure_finalizers(self._services.home, stage.release, stage.cluster)
+            ledger = await open_ledger(self._services, stage)
+            await claim(ledger, stage.wanted, self._services.ownership)
+            checked = await self._checked(stage, lease)
+            if plan.store:
+                await self._services.renders.publish(plan.uid, plan.render_ref)
+            changed = 0
+            for index in range(len(plan.waves)):
+                applied = await self._apply(stage, ledger, lease, index, seen=dict(checked.seen))
+                changed += sum(one.changed for one in applied)
+            pruned = await self._pruned(plan, stage, ledger, lease) if plan.prune else PruneResult(0, 0)
+            await write_exact(ledger, stage.wanted, render_ref=plan.render_ref)
+            done = WaveProgress(index=len(plan.waves), phase="Applied")
+            await tell_progress(self._services, plan, done, known=stage.tree)
+            return ReapplyResult(changed=changed, pruned=pruned.deleted)
+
+    # --- what the steps share -----------------------------------------------------------
+
+    async def _begin_attempt(self, plan: Plan) -> None:
+        def build(tree: Manifest) -> Manifest | None:
+            return attempting(tree, attempt_of(plan)) if tree["metadata"]["uid"] == plan.uid else None
+
+        name = this_release()
+        await write_status(
+            self._services.home, RELEASES, name.namespace, name.name, manager=MANAGER, build=build
+        )
+
+    async def _checked(self, stage: Stage, lease: Lease) -> DryRun:
+        result = await dry_run(
+            stage.target,
+            stage.render,
+            ignore=stage.release.spec.ignore_differences,
+            should_stop=lease.should_stop,
+        )
+        result.raise_for_rejections()
+        return result
+
+    async def _seen(self, plan: Plan) -> dict[ObjectKey, Seen] | None:
+        data = await self._services.renders.load_blob(plan.uid, SEEN)
+        return DryRun.decode_seen(data) if data is not None else None
+
+    async def _apply(
+        self, stage: Stage, ledger: Ledger, lease: Lease, index: int, *, seen: dict[ObjectKey, Seen] | None
+    ) -> tuple[Applied, ...]:
+        start_at = lease.details[0] if lease.details else 0
+
+        def note(done: int, key: ObjectKey, uid: str, generation: int) -> None:
+            del key, uid, generation
+            lease.details = [done + 1]
+
+        _, objects = stage.render.waves()[index]
+        return await apply_wave(
+            stage.target,
+            ledger,
+            objects,
+            seen=seen,
+            start_at=start_at,
+            ignore=stage.release.spec.ignore_differences,
+            on_applied=note,
+            should_stop=lease.should_stop,
+        )
+
+    async def _pruned(self, plan: Plan, stage: Stage, ledger: Ledger, lease: Lease) -> PruneResult:
+        result = await prune(
+            stage.target,
+            ledger,
+            stage.keys,
+            self._services.ownership,
+            max_percent=stage.release.spec.sync_policy.prune.max_percent,
+            forced=plan.forced,
+            should_stop=lease.should_stop,
+        )
+        return PruneResult(deleted=len(result.deleted), kept=len(result.kept))
+
+    @asynccontextmanager
+    async def _progress(self, plan: Plan, index: int, lease: Lease) -> AsyncIterator[None]:
+        """Write `status.waves` at the start, every few seconds, and where the wave fails."""
+
+        async def tell(phase: str) -> None:
+            applied = lease.details[0] if lease.details else 0
+            await tell_progress(self._services, plan, WaveProgress(index=index, phase=phase, applied=applied))
+
+        async def keep_telling() -> None:
+            while True:
+                await asyncio.sleep(PROGRESS_SECONDS)
+                await tell("Applying")
+
+        await tell("Applying")
+        telling = asyncio.create_task(keep_telling())
+        try:
+            yield
+        except ConvoyError:
+            telling.cancel()
+            await tell("Failed")
+            raise
+        finally:
+            telling.cancel()
+            await asyncio.gather(telling, return_exceptions=True)
+
+
+def _resume_from() -> int:
+    """Return how many objects of the wave an earlier attempt has reported as applied."""
+    details = activity.info().heartbeat_details
+    return int(details[0]) if details else 0

@@ -1,0 +1,257 @@
+"""One drift pass (`reference/drift`): the desired render, the compare, the InSync condition."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+
+import msgspec
+from temporalio import activity
+
+from activities.context import this_release
+from activities.desired import resolve_desired
+from activities.lease import Lease
+from activities.services import Services
+from convoy.api.conditions import find_condition, replace_condition, summary_conditions, with_condition
+from convoy.api.errors import ConvoyError
+from convoy.api.names import APPLIED, IN_SYNC, MANAGER, MANAGER_OBSERVE
+from convoy.api.objects import Manifest
+from convoy.api.release import Release
+from convoy.api.spec_hash import spec_hash
+from convoy.api.times import format_time
+from convoy.drift.fights import FightState, Heal, detect_fights
+from convoy.drift.results import Counts, ScanResult
+from convoy.drift.scan import scan
+from convoy.drift.verdict import Verdict as Finding
+from convoy.drift.verdict import must_write, undetermined, verdict_of
+from convoy.kube.errors import NotFound
+from convoy.kube.resources import INVENTORIES, RELEASES
+from convoy.kube.retry import with_retries
+from convoy.kube.status import write_status
+from convoy.policy.decide import decide_manual
+from convoy.policy.request import force_pending, pending_request
+from convoy.policy.spread import tick_period
+from convoy.policy.trigger import reasons_to_sync, seen
+from convoy.sync.live import read_live
+from convoy.sync.release_status import reported
+from workflows.contract import Activity, Cause, DriftInput, DriftReport, Verdict
+
+CHANGES = "drift"
+"""Name of the blob with the changes that the latest pass of a Release found."""
+
+_TORN_PASSES = 2
+"""Passes that are made again at once because a sync wrote in between (D35)."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Pass:
+    """What one pass found: the verdict, what it compared, and the render that is desired."""
+
+    finding: Finding
+    result: ScanResult | None = None
+    render_ref: str = ""
+
+
+class Drifting:
+    """The activity `drift-pass`."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+
+    @activity.defn(name=Activity.DRIFT_PASS)
+    async def drift_pass(self, asked: DriftInput) -> DriftReport:
+        """Compare the desired render with the cluster and write InSync."""
+        began_at = format_time(datetime.now(UTC))
+        tree = await self._read()
+        if tree is None:
+            return DriftReport(Verdict.GONE, began_at=began_at)
+        uid = tree["metadata"]["uid"]
+        if tree["metadata"].get("deletionTimestamp"):
+            # The observer skips a Release that is being deleted (`reference/drift`, When the observer checks).
+            return DriftReport(Verdict.SKIPPED, uid=uid, tick=self._tick(None), began_at=began_at)
+        try:
+            release = Release.read(tree)
+        except ConvoyError as error:
+            await self._write(tree, undetermined(error.message))
+            return DriftReport(
+                Verdict.UNDETERMINED, uid, error.message, began_at=began_at, tick=self._tick(None)
+            )
+        tick = self._tick(release.spec.sync_policy.interval)
+        if asked.patient and self._sync_is_running(tree, release):
+            return DriftReport(Verdict.BUSY, uid=uid, tick=tick, began_at=began_at)
+        async with Lease():
+            found = await self._undisturbed_pass(tree, release)
+        if found is None:
+            return DriftReport(Verdict.BUSY, uid=uid, tick=tick, began_at=began_at)
+        await self._write(tree, found.finding)
+        report = await self._report(asked, release, found)
+        if asked.cause is Cause.TICK and not release.spec.sync_policy.automatic:
+            await self._report_manual(release, found.render_ref)
+        return replace(report, uid=uid, tick=tick, began_at=began_at)
+
+    async def _read(self) -> Manifest | None:
+        name, home = this_release(), self._services.home
+        try:
+            return await with_retries(lambda: home.get(RELEASES, name.namespace, name.name))
+        except NotFound:
+            return None
+
+    def _tick(self, interval: timedelta | None) -> float:
+        period = tick_period(interval, self._services.settings.resync)
+        return period.total_seconds() if period else 0.0
+
+    def _sync_is_running(self, tree: Manifest, release: Release) -> bool:
+        """Half-applied waves are no drift (D35): a sync runs, or is about to."""
+        sync = release.status.sync
+        if sync is not None and sync.run_id and not sync.settled_at:
+            return True
+        siblings = self._services.siblings.of(release.metadata.namespace)
+        return bool(reasons_to_sync(release, seen(release, spec_hash=spec_hash(tree), siblings=siblings)))
+
+    async def _undisturbed_pass(self, tree: Manifest, release: Release) -> _Pass | None:
+        """Make the pass again where a sync wrote in between; None where one goes on writing."""
+        for _ in range(_TORN_PASSES):
+            before = await self._marks(tree)
+            found = await self._pass(release)
+            latest = await self._read()
+            if latest is None or await self._marks(latest) == before:
+                return found
+            tree = latest
+        return None
+
+    async def _marks(self, tree: Manifest) -> tuple[object, ...]:
+        """What a sync changes: the inventory's generation and `lastAttempted`."""
+        name = this_release()
+        key = INVENTORIES.key(name.namespace, name.name)
+        live = await with_retries(lambda: read_live(self._services.home, INVENTORIES, key))
+        generation = live.generation if live is not None else None
+        return generation, (tree.get("status") or {}).get("lastAttempted")
+
+    async def _pass(self, release: Release) -> _Pass:
+        try:
+            desired = await resolve_desired(self._services, release)
+        except ConvoyError as error:
+            return _Pass(undetermined(error.message))
+        target, render = desired.target, desired.render
+        result = await scan(
+            render.objects,
+            client=target.client,
+            discovery=target.discovery,
+            key=self._services.key.hmac,
+            ignores=release.spec.ignore_differences,
+        )
+        return _Pass(verdict_of(result), result, render.ref)
+
+    async def _write(self, tree: Manifest, finding: Finding) -> None:
+        """Write InSync, with its own manager, only where it says something new."""
+        uid = tree["metadata"]["uid"]
+        generation = tree["metadata"].get("generation", 0)
+
+        def build(latest: Manifest) -> Manifest | None:
+            conditions = (latest.get("status") or {}).get("conditions")
+            before = find_condition(conditions, IN_SYNC)
+            if latest["metadata"]["uid"] != uid or not must_write(
+                finding, condition=before, generation=generation
+            ):
+                return None
+            now = datetime.now(UTC)
+            condition = with_condition(
+                conditions,
+                type=IN_SYNC,
+                status=finding.status,
+                reason=finding.reason,
+                message=finding.message,
+                generation=generation,
+                now=now,
+            )
+            current = latest["metadata"].get("generation", generation)
+            summary = summary_conditions(
+                replace_condition(conditions, condition), generation=current, now=now
+            )
+            return {"conditions": [condition, *summary]}
+
+        name = this_release()
+        try:
+            await write_status(
+                self._services.home, RELEASES, name.namespace, name.name, manager=MANAGER_OBSERVE, build=build
+            )
+        except NotFound:
+            return  # deleted meanwhile: there is nothing to observe any more
+
+    async def _report(self, asked: DriftInput, release: Release, found: _Pass) -> DriftReport:
+        finding = found.finding
+        counts = finding.counts or Counts(total=0)
+        changes = ""
+        if found.result is not None:
+            data = msgspec.json.encode(
+                [one.tree() for one in found.result.objects if one.changes or one in found.result.drifted]
+            )
+            await self._services.renders.save_blob(release.metadata.uid, CHANGES, data)
+            changes = CHANGES
+        automatic = bool(release.spec.sync_policy.automatic)
+        heal = automatic and finding.drifted and not release.spec.suspend
+        fights = await self._fights(asked, release, found, heal=heal)
+        return DriftReport(
+            Verdict(finding.reason),
+            message=finding.message,
+            compared=counts.compared,
+            in_sync=counts.in_sync,
+            modified=counts.modified,
+            missing=counts.missing,
+            changes=changes,
+            heal=heal,
+            reconcile=not release.spec.suspend and _reconcile_is_due(release, found),
+            fights=fights,
+        )
+
+    async def _fights(
+        self, asked: DriftInput, release: Release, found: _Pass, *, heal: bool
+    ) -> tuple[tuple[str, ...], ...]:
+        """Report whoever changes a field back as often as convoy heals it (D32)."""
+        drifted = found.result.drifted if found.result is not None and heal else ()
+        heals = [Heal(one.key, change.pointer, change.owner) for one in drifted for change in one.changes]
+        state, fights = detect_fights(FightState(asked.fights), heals)
+        for fight in fights:
+            await self._services.events.emit(
+                release.tree(), reason="FightDetected", note=fight.message, type="Warning", action="Heal"
+            )
+        return state.passes
+
+    async def _report_manual(self, release: Release, render_ref: str) -> None:
+        """The periodic reconcile of a Release in manual mode without a request only reports (design 04)."""
+        report = decide_manual(release, render_ref=render_ref) if render_ref else None
+        if report is None or release.spec.suspend:
+            return
+        uid = release.metadata.uid
+        name = this_release()
+
+        def build(tree: Manifest) -> Manifest | None:
+            before = find_condition((tree.get("status") or {}).get("conditions"), APPLIED)
+            said = (report.status, report.reason, report.message)
+            if before is not None and (before["status"], before["reason"], before["message"]) == said:
+                return None
+            latest = Release.model_validate(tree)
+            if tree["metadata"]["uid"] != uid or pending_request(latest) is not None:
+                return None  # a request came in: its sync will say more than this
+            return reported(
+                tree,
+                status=report.status,
+                reason=report.reason,
+                message=report.message,
+                generation=release.metadata.generation,
+                now=datetime.now(UTC),
+            )
+
+        try:
+            await write_status(
+                self._services.home, RELEASES, name.namespace, name.name, manager=MANAGER, build=build
+            )
+        except NotFound:
+            return  # deleted meanwhile
+
+
+def _reconcile_is_due(release: Release, found: _Pass) -> bool:
+    """A tick asks Sync for a reconcile, unless this pass can report all that a manual-mode reconcile would."""
+    if release.spec.sync_policy.automatic or not found.render_ref:
+        return True
+    return pending_request(release) is not None or force_pending(release) is not None

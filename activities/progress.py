@@ -1,0 +1,44 @@
+"""`status.waves` while a sync runs, written by its own field manager (`reference/apply-and-prune`, Status)."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from activities.context import this_release
+from activities.services import Services
+from convoy.api.names import MANAGER_PROGRESS
+from convoy.api.objects import Manifest
+from convoy.api.times import format_time
+from convoy.kube.errors import NotFound
+from convoy.kube.resources import RELEASES
+from convoy.kube.status import write_status
+from convoy.sync.release_status import WaveProgress, progress, waves_at
+from workflows.contract import Plan
+
+
+async def tell_progress(
+    services: Services, plan: Plan, now_at: WaveProgress, *, known: Manifest | None = None
+) -> None:
+    """Write how far the waves of a plan are. `known` saves a read, and the write where nothing has changed."""
+    name = this_release()
+    time = format_time(datetime.now(UTC))
+
+    def build(tree: Manifest) -> Manifest | None:
+        if tree["metadata"]["uid"] != plan.uid:
+            return None
+        before = (tree.get("status") or {}).get("waves") or []
+        waves = waves_at(before, [(wave.wave, wave.objects) for wave in plan.waves], now_at, time=time)
+        return progress(tree, waves) if waves != before else None
+
+    try:
+        await write_status(
+            services.home,
+            RELEASES,
+            name.namespace,
+            name.name,
+            manager=MANAGER_PROGRESS,
+            build=build,
+            known=known,
+        )
+    except NotFound:
+        return  # the Release is gone; the next step will say so

@@ -1,0 +1,157 @@
+"""Writing the result of a pass: the Release's status, its events, the metrics, and the word to Drift."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Literal
+
+import structlog
+from temporalio import activity
+
+from activities.context import epoch, this_release
+from activities.desired import load_cluster
+from activities.services import Services
+from convoy.api.cluster import Cluster
+from convoy.api.errors import ConvoyError, Hold, WaitingForOwner, error_classes
+from convoy.api.names import MANAGER, MANAGER_RETRY
+from convoy.api.objects import Manifest
+from convoy.api.release import Release
+from convoy.kube.errors import NotFound
+from convoy.kube.resources import RELEASES
+from convoy.kube.status import write_status
+from convoy.sync.claim import withdraw_planned
+from convoy.sync.ledger import Ledger
+from convoy.sync.release_status import Attempt, Result, settled
+from workflows.contract import (
+    Activity,
+    Outcome,
+    Plan,
+    Recorded,
+    RecordInput,
+    RecordRetry,
+    SyncEnded,
+)
+
+log = structlog.get_logger(__name__)
+
+
+def attempt_of(plan: Plan) -> Attempt:
+    """Return what the status tells of an attempt."""
+    return Attempt(
+        render_ref=plan.render_ref,
+        revision=plan.revision,
+        trigger=plan.trigger,
+        requested_at=plan.requested_at,
+        started_at=plan.started_at,
+        objects=plan.objects,
+    )
+
+
+class Recording:
+    """The activities `record` and `record-retry`."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+
+    @activity.defn(name=Activity.RECORD)
+    async def record(self, done: RecordInput) -> Recorded:
+        """Step 8 and the status of every pass; the last thing that a pass does."""
+        plan, outcome = done.plan, done.outcome
+        release = this_release()
+        now = datetime.now(UTC)
+        result = _result(done)
+
+        def build(tree: Manifest) -> Manifest | None:
+            if tree["metadata"]["uid"] != plan.uid:
+                return None  # deleted and made again: this result is not about that Release (D39)
+            limit = (tree.get("spec") or {}).get("historyLimit", 10)
+            return settled(tree, result, generation=plan.generation, history_limit=limit, now=now)
+
+        try:
+            tree = await write_status(
+                self._services.home, RELEASES, release.namespace, release.name, manager=MANAGER, build=build
+            )
+        except NotFound:
+            return Recorded("", f"Release {release} is gone")
+        if tree["metadata"]["uid"] != plan.uid:
+            return Recorded("", f"Release {release} was deleted and made again")
+        if done.planned_at:
+            await self._withdraw(Release.model_validate(tree), done.planned_at)
+        await self._tell(tree, outcome)
+        _count(outcome)
+        policy = Release.model_validate(tree).spec.sync_policy
+        await self._services.signals.ended(release, SyncEnded(plan.uid, outcome.reason, policy))
+        return Recorded("True" if outcome.applied else "False", outcome.message)
+
+    @activity.defn(name=Activity.RECORD_RETRY)
+    async def record_retry(self, retry: RecordRetry) -> str:
+        """Write `status.retry`: when the next try is due, and after how many failures."""
+        release = this_release()
+
+        def build(tree: Manifest) -> Manifest | None:
+            if retry.uid and tree["metadata"]["uid"] != retry.uid:
+                return None
+            return {"retry": {"failures": retry.failures, "at": retry.at}} if retry.at else {}
+
+        try:
+            await write_status(
+                self._services.home,
+                RELEASES,
+                release.namespace,
+                release.name,
+                manager=MANAGER_RETRY,
+                build=build,
+            )
+        except NotFound:
+            return ""
+        return retry.at
+
+    async def _withdraw(self, release: Release, planned_at: str) -> None:
+        """Take back what was planned by a sync that ended before its first apply (D13)."""
+        try:
+            cluster = Cluster.read(await load_cluster(self._services, release))
+            ledger = await Ledger.open(
+                self._services.home,
+                release=release,
+                target_uid=cluster.status.target_uid or "",
+                epoch=epoch(),
+            )
+            await withdraw_planned(ledger, planned_at)
+        except ConvoyError as error:
+            # They stay planned: the next claim takes them over, and no prune touches what was never applied.
+            log.warning("planned-keys-not-withdrawn", release=str(this_release()), error=error.message)
+
+    async def _tell(self, tree: Manifest, outcome: Outcome) -> None:
+        events = self._services.events
+        failed = error_classes().get(outcome.reason)
+        if failed is not None:
+            type_: Literal["Normal", "Warning"] = "Normal" if issubclass(failed, Hold) else "Warning"
+            await events.emit(tree, reason=outcome.reason, note=outcome.message, type=type_)
+            return
+        if not outcome.changed:
+            return  # a resync that changed nothing is no news
+        await events.emit(tree, reason="SyncSucceeded", note=outcome.message)
+        if outcome.pruned:
+            await events.emit(
+                tree, reason="Pruned", note=f"deleted {outcome.pruned} objects that left the render"
+            )
+
+
+def _result(done: RecordInput) -> Result:
+    plan, outcome = done.plan, done.outcome
+    attempted = done.attempted and outcome.reason != WaitingForOwner.reason
+    succeeded = attempted and outcome.applied
+    return Result(
+        reason=outcome.reason,
+        message=outcome.message,
+        applied=outcome.applied,
+        attempted=attempt_of(plan) if attempted else None,
+        succeeded=attempt_of(plan) if succeeded else None,
+        handled_sync_at=plan.requested_at if succeeded and plan.manual else "",
+        handled_force_at=plan.force_requested_at,
+    )
+
+
+def _count(outcome: Outcome) -> None:
+    meter = activity.metric_meter().with_additional_attributes({"reason": outcome.reason})
+    meter.create_counter("convoy_passes", "Passes of Sync by the reason they ended with").add(1)

@@ -1,0 +1,174 @@
+"""The start of every pass: read the Release, say what was seen, render, and decide what there is to do."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from temporalio import activity
+
+from activities.cluster_status import record_cluster
+from activities.context import this_release
+from activities.desired import Desired, resolve_desired
+from activities.lease import Lease
+from activities.services import Services
+from convoy.api.errors import ConvoyError, Suspended, WaitingForClusterWave
+from convoy.api.names import MANAGER
+from convoy.api.objects import Manifest
+from convoy.api.release import Release
+from convoy.api.release_status import Handled
+from convoy.api.spec_hash import spec_hash
+from convoy.api.times import format_time
+from convoy.kube.errors import NotFound
+from convoy.kube.resources import RELEASES
+from convoy.kube.retry import with_retries
+from convoy.kube.status import write_status
+from convoy.policy.cluster_waves import blocking_release
+from convoy.policy.decide import decide_manual
+from convoy.policy.request import force_pending, requested_at
+from convoy.policy.trigger import Trigger, reasons_to_sync, seen
+from convoy.sync.release_status import begun
+from workflows.contract import Activity, Decision, Plan, Resolved, ResolveInput, SyncRequest, WavePlan
+
+_ALWAYS = {Trigger.PERIODIC, Trigger.RETRY, Trigger.OWNER_CHANGED, Trigger.MANUAL, Trigger.RESTARTED}
+"""What starts a pass by itself; every other request stands for something that the Release shows."""
+
+FAT_LIMIT = 1000
+"""Objects up to which an unchanged render is applied by one activity; a larger one wants to be resumable."""
+
+
+class Resolving:
+    """The activity `resolve`."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+
+    @activity.defn(name=Activity.RESOLVE)
+    async def resolve(self, asked: ResolveInput) -> Resolved:
+        """Steps 1 to 5 of a reconcile (design 03): all that comes before the eight steps of the sync."""
+        if asked.delay_ms:
+            await asyncio.sleep(asked.delay_ms / 1000)
+        async with Lease():
+            return await self._resolve(asked.requests)
+
+    async def _resolve(self, requests: tuple[SyncRequest, ...]) -> Resolved:
+        home, name = self._services.home, this_release()
+        try:
+            tree = await with_retries(lambda: home.get(RELEASES, name.namespace, name.name))
+        except NotFound:
+            return Resolved(Decision.NOTHING, message=f"there is no Release {name}")
+        uid = tree["metadata"]["uid"]
+        wishes = [request for request in requests if request.uid in ("", uid)]
+        try:
+            release = Release.read(tree)
+        except ConvoyError as error:
+            return await self._refuse(tree, wishes, error)
+        siblings = self._services.siblings.of(name.namespace)
+        now = seen(release, spec_hash=spec_hash(tree), siblings=siblings)
+        trigger = _trigger(wishes, reasons_to_sync(release, now))
+        if trigger is None:
+            return Resolved(Decision.NOTHING, message="all that was asked for has been seen already")
+        plan = _plan(release, trigger)
+        if release.metadata.deletion_timestamp is not None:
+            await self._begin(tree, now)
+            return Resolved(Decision.TEARDOWN, plan)
+        await self._begin(tree, now)
+        try:
+            return await self._decide(release, siblings, plan)
+        except ConvoyError as error:
+            return Resolved(Decision.STOP, plan, error.reason, error.message)
+
+    async def _refuse(self, tree: Manifest, wishes: list[SyncRequest], error: ConvoyError) -> Resolved:
+        """A Release that the schema accepted and the model does not: say so, as for any other fault."""
+        metadata = tree["metadata"]
+        handled = Handled(uid=metadata["uid"], spec_hash=spec_hash(tree))
+        await self._begin(tree, handled)
+        plan = Plan(
+            uid=metadata["uid"],
+            trigger=wishes[0].trigger if wishes else Trigger.MANUAL,
+            generation=metadata.get("generation", 0),
+            started_at=format_time(datetime.now(UTC)),
+        )
+        return Resolved(Decision.STOP, plan, error.reason, error.message)
+
+    async def _begin(self, tree: Manifest, handled: Handled) -> None:
+        info = activity.info()
+        metadata = tree["metadata"]
+
+        def build(latest: Manifest) -> Manifest:
+            return begun(
+                latest,
+                handled=handled.tree(),
+                workflow_id=info.workflow_id or "",
+                run_id=info.workflow_run_id or "",
+            )
+
+        await write_status(
+            self._services.home,
+            RELEASES,
+            metadata["namespace"],
+            metadata["name"],
+            manager=MANAGER,
+            build=build,
+            known=tree,
+        )
+
+    async def _decide(self, release: Release, siblings: list[Release], plan: Plan) -> Resolved:
+        if release.spec.suspend:
+            raise Suspended("spec.suspend is true; set it to false to go on")
+        desired = await self._desired(release)
+        plan = _with_render(
+            plan, release, desired, store=self._services.settings.render_store_url is not None
+        )
+        report = decide_manual(release, render_ref=desired.render.ref)
+        if report is not None:
+            return Resolved(Decision.STOP, plan, report.reason, report.message)
+        blocker = blocking_release(release, siblings)
+        if blocker is not None:
+            raise WaitingForClusterWave(blocker.message)
+        unchanged = not plan.changed_render and not plan.forced and plan.objects <= FAT_LIMIT
+        return Resolved(Decision.REAPPLY if unchanged else Decision.APPLY, plan)
+
+    async def _desired(self, release: Release) -> Desired:
+        try:
+            desired = await resolve_desired(self._services, release)
+        except ConvoyError as error:
+            await record_cluster(self._services, release, error=error)
+            raise
+        await record_cluster(self._services, release, target=desired.target, known=desired.cluster_tree)
+        return desired
+
+
+def _trigger(wishes: list[SyncRequest], reasons: list[Trigger]) -> Trigger | None:
+    """Return why this pass is made, or None where nothing is due."""
+    if reasons:
+        return reasons[0]
+    return next((wish.trigger for wish in wishes if wish.trigger in _ALWAYS), None)
+
+
+def _plan(release: Release, trigger: Trigger) -> Plan:
+    return Plan(
+        uid=release.metadata.uid,
+        cluster=release.spec.cluster_ref.name,
+        trigger=trigger,
+        requested_at=requested_at(release) or "",
+        force_requested_at=force_pending(release) or "",
+        started_at=format_time(datetime.now(UTC)),
+        generation=release.metadata.generation,
+        manual=not release.spec.sync_policy.automatic,
+    )
+
+
+def _with_render(plan: Plan, release: Release, desired: Desired, *, store: bool) -> Plan:
+    latest = release.status.last_successful
+    render = desired.render
+    return replace(
+        plan,
+        render_ref=render.ref,
+        revision=render.revision,
+        waves=tuple(WavePlan(wave, len(objects)) for wave, objects in render.waves()),
+        prune=release.spec.sync_policy.prune.orphaned,
+        store=store,
+        changed_render=latest is None or latest.render_ref != render.ref,
+    )

@@ -1,0 +1,44 @@
+"""What a pass needs to know of other Releases, without a request: a local copy of all of them, cut small."""
+
+from __future__ import annotations
+
+from convoy.api.objects import Manifest
+from convoy.api.release import Release
+from convoy.kube.client import KubeClient
+from convoy.kube.reflector import Reflector
+from convoy.kube.resources import RELEASES
+
+_SPEC = ("clusterRef", "clusterWave", "suspend")
+_STATUS = ("conditions", "lastAttempted", "lastSuccessful")
+
+
+class Siblings:
+    """The Releases of the installation, as far as cluster waves ask for them."""
+
+    def __init__(self, home: KubeClient) -> None:
+        self._reflector = Reflector(home, RELEASES, project=_cut)
+
+    async def run(self) -> None:
+        """Keep the copy true; ends by cancellation only."""
+        await self._reflector.run()
+
+    async def synced(self) -> None:
+        """Wait until the copy is complete."""
+        await self._reflector.synced()
+
+    def of(self, namespace: str) -> list[Release]:
+        """Return the Releases of one namespace."""
+        return [release for release in self._reflector.values() if release.metadata.namespace == namespace]
+
+
+def _cut(tree: Manifest) -> Release:
+    """Keep only what decides about waves: ten thousand inline sources would not fit into memory."""
+    spec, status = tree.get("spec") or {}, tree.get("status") or {}
+    return Release.model_validate(
+        {
+            "metadata": {k: v for k, v in tree["metadata"].items() if k != "managedFields"},
+            "spec": {k: spec[k] for k in _SPEC if k in spec}
+            | {"source": {"inline": {"files": {}}}, "content": {"manifests": {}}},
+            "status": {k: status[k] for k in _STATUS if k in status},
+        }
+    )

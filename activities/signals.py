@@ -1,0 +1,81 @@
+"""Sending signals to a Release's workflows, started with the signal where none is open.
+
+The only form that works for all: a child workflow would end with its parent, an external handle fails where no run
+is open, and the server's own signal-with-start command from workflow code never finishes (tried, design 04).
+"""
+
+from __future__ import annotations
+
+from temporalio.client import Client
+from temporalio.common import Priority, WorkflowIDConflictPolicy, WorkflowIDReusePolicy
+from temporalio.service import RPCError, RPCStatusCode
+
+from workflows.contract import Cause, Changed, DriftState, ReleaseId, SignalName, SyncEnded, SyncRequest
+
+SYNC_WORKFLOW = "Sync"
+DRIFT_WORKFLOW = "Drift"
+
+
+class Signals:
+    """Signals to the workflows of any Release."""
+
+    def __init__(self, client: Client, *, task_queue: str, tick: float) -> None:
+        self._client = client
+        self._task_queue = task_queue
+        self._tick = tick
+        """Seconds of a Drift workflow's first tick, until its first pass knows the Release's interval."""
+
+    async def sync(self, release: ReleaseId, request: SyncRequest) -> None:
+        """Ask for a sync."""
+        await self._client.start_workflow(
+            SYNC_WORKFLOW,
+            id=release.sync,
+            task_queue=self._task_queue,
+            id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
+            start_signal=SignalName.SYNC,
+            start_signal_args=[request],
+            static_summary=f"sync of Release {release}: {request.trigger}",
+            priority=Priority(fairness_key=release.namespace[:64]),
+        )
+
+    async def changed(self, release: ReleaseId, event: Changed) -> None:
+        """Tell Drift of an event that starts a pass."""
+        await self._drift(release, event.uid, SignalName.CHANGED, event)
+
+    async def ended(self, release: ReleaseId, ended: SyncEnded) -> None:
+        """Tell Drift how a pass of Sync ended."""
+        await self._drift(release, ended.uid, SignalName.OUTCOME, ended)
+
+    async def deleted(self, release: ReleaseId, uid: str) -> None:
+        """Tell Drift that its Release is gone, if there is a Drift to tell."""
+        await self._to_open(release.drift, SignalName.CHANGED, Changed(uid, Cause.DELETED, uid))
+
+    async def wake(self, release: ReleaseId, uid: str) -> None:
+        """Tell a Sync that its wait may be over. Where none is open there is no wait."""
+        await self._to_open(release.sync, SignalName.WAKE, uid)
+
+    async def ensure_drift(self, release: ReleaseId, uid: str) -> None:
+        """Start the Drift workflow of a Release that has none; costs an open one no event."""
+        await self._drift(release, uid, None, None)
+
+    async def _to_open(self, workflow_id: str, signal: SignalName, arg: Changed | str) -> None:
+        try:
+            await self._client.get_workflow_handle(workflow_id).signal(signal, arg)
+        except RPCError as error:
+            if error.status is not RPCStatusCode.NOT_FOUND:
+                raise
+
+    async def _drift(
+        self, release: ReleaseId, uid: str, signal: SignalName | None, event: Changed | SyncEnded | None
+    ) -> None:
+        await self._client.start_workflow(
+            DRIFT_WORKFLOW,
+            DriftState(uid=uid, tick=self._tick),
+            id=release.drift,
+            task_queue=self._task_queue,
+            id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
+            start_signal=signal,
+            start_signal_args=[event] if event is not None else [],
+            static_summary=f"drift of Release {release}",
+            priority=Priority(fairness_key=release.namespace[:64]),
+        )

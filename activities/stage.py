@@ -1,0 +1,77 @@
+"""What a step of the sync works on: the Release, its target, its render and its inventory, opened once a step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from activities.context import epoch, this_release
+from activities.desired import open_target
+from activities.services import Services
+from convoy.api.cluster import Cluster
+from convoy.api.names import ACCEPT_TARGET
+from convoy.api.objects import Manifest, ObjectKey
+from convoy.api.release import Release
+from convoy.api.rendered import Render
+from convoy.kube.errors import NotFound
+from convoy.kube.resources import RELEASES
+from convoy.kube.retry import with_retries
+from convoy.kube.targets import Target
+from convoy.sync.apply import entries_of
+from convoy.sync.interruptions import Fenced
+from convoy.sync.inventory import Entry
+from convoy.sync.ledger import Ledger
+from workflows.contract import Plan
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One step's surroundings."""
+
+    tree: Manifest
+    release: Release
+    cluster: Cluster
+    target: Target
+    render: Render
+
+    @property
+    def wanted(self) -> tuple[Entry, ...]:
+        """The entries of the render in apply order: waves ascending, render order inside."""
+        return entries_of([item for _, wave in self.render.waves() for item in wave])
+
+    @property
+    def keys(self) -> frozenset[ObjectKey]:
+        """The keys of the render."""
+        return frozenset(item.key for item in self.render.objects)
+
+
+async def open_stage(services: Services, plan: Plan) -> Stage:
+    """Load what a step needs.
+
+    Raises `Fenced` if the Release is another one than the plan's, `RenderMissing`, or `ClusterNotReady`.
+    """
+    home, name = services.home, this_release()
+    try:
+        tree = await with_retries(lambda: home.get(RELEASES, name.namespace, name.name))
+    except NotFound as error:
+        raise Fenced(f"Release {name} is gone") from error
+    release = Release.read(tree)
+    if release.metadata.uid != plan.uid:
+        raise Fenced(f"Release {name} was deleted and made again")
+    cluster_tree, target = await open_target(services, release)
+    render = await services.renders.load(plan.uid, plan.render_ref)
+    return Stage(tree, release, Cluster.read(cluster_tree), target, render)
+
+
+async def open_ledger(services: Services, stage: Stage) -> Ledger:
+    """Open the inventory for this attempt; its first write fences every earlier one.
+
+    Raises `ClusterNotReady` if the target is not the one that the inventory is about, or `DeployFailed`.
+    """
+    accepted = stage.cluster.metadata.annotations.get(ACCEPT_TARGET, "")
+    return await Ledger.open(
+        services.home,
+        release=stage.release,
+        target_uid=stage.target.uid,
+        epoch=epoch(),
+        accept_target=accepted,
+    )

@@ -1,0 +1,52 @@
+"""The end of a Release (`spec.syncPolicy.onDelete`)."""
+
+from __future__ import annotations
+
+from temporalio import activity
+
+from activities.context import epoch, this_release
+from activities.desired import open_target
+from activities.lease import Lease
+from activities.services import Services
+from convoy.api.release import Release
+from convoy.kube.errors import NotFound
+from convoy.kube.resources import RELEASES
+from convoy.kube.retry import with_retries
+from convoy.kube.targets import Target
+from convoy.sync.teardown import teardown
+from workflows.contract import Activity, Plan
+
+
+class TearingDown:
+    """The activity `teardown`."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+
+    @activity.defn(name=Activity.TEARDOWN)
+    async def teardown(self, plan: Plan) -> str:
+        """Delete or leave what was applied, then let the Release go; returns what became of the objects."""
+        home, name = self._services.home, this_release()
+        async with Lease() as lease:
+            try:
+                tree = await with_retries(lambda: home.get(RELEASES, name.namespace, name.name))
+            except NotFound:
+                return f"Release {name} is gone"
+            if tree["metadata"]["uid"] != plan.uid:
+                return f"Release {name} was made again"
+            # Not `read`: what is wrong with a spec must not keep a Release from being deleted.
+            release = Release.model_validate(tree)
+
+            async def connect() -> Target:
+                return (await open_target(self._services, release))[1]
+
+            done = await teardown(
+                home,
+                release,
+                connect=connect,
+                ownership=self._services.ownership,
+                epoch=epoch(),
+                should_stop=lease.should_stop,
+            )
+        await self._services.signals.deleted(name, plan.uid)
+        return f"deleted {len(done.pruned.deleted)} objects, left {done.left} on the cluster"

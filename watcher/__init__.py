@@ -1,0 +1,1 @@
+"""Kubernetes events become signals. Stateless: it compares Releases with `status.handled`, and may run twice."""

@@ -1,0 +1,74 @@
+"""What the watcher keeps of a Release and of an inventory: enough to decide, small enough for ten thousand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from convoy.api.common import condition_of
+from convoy.api.names import APPLIED, HEALTHY
+from convoy.api.objects import Manifest
+from convoy.api.release import Release
+from convoy.api.spec_hash import spec_hash
+from convoy.sync.ownership import Held, held
+
+_BULK = ("managedFields", "labels", "ownerReferences")
+_STATUS = (
+    "conditions",
+    "handled",
+    "lastAttempted",
+    "lastSuccessful",
+    "lastHandledSyncAt",
+    "lastHandledForceSyncAt",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseView:
+    """A Release without its content."""
+
+    release: Release
+    spec_hash: str
+
+    @property
+    def readiness(self) -> tuple[str | None, ...]:
+        """The statuses that a higher cluster wave waits for."""
+        found = (condition_of(self.release.status.conditions, kind) for kind in (APPLIED, HEALTHY))
+        return tuple(condition.status if condition else None for condition in found)
+
+
+@dataclass(frozen=True, slots=True)
+class InventoryView:
+    """An inventory: who holds what, and which render was completed last."""
+
+    held: Held
+    render_ref: str
+
+
+def view_release(tree: Manifest) -> ReleaseView:
+    """Cut a Release down, with the hash of its whole spec.
+
+    The source and content may be anything here, also something that the model refuses: what is wrong with a Release
+    is for its sync to say, so the watcher must see every one.
+    """
+    spec, status = tree.get("spec") or {}, tree.get("status") or {}
+    policy = spec.get("syncPolicy") or {}
+    release = Release.model_validate(
+        {
+            "metadata": {name: value for name, value in tree["metadata"].items() if name not in _BULK},
+            "spec": {
+                "clusterRef": spec.get("clusterRef") or {"name": "?"},
+                "clusterWave": spec.get("clusterWave", 0),
+                "suspend": spec.get("suspend", False),
+                "source": {"inline": {"files": {}}},
+                "content": {"manifests": {}},
+                "syncPolicy": {"automatic": policy.get("automatic", False)},
+            },
+            "status": {name: status[name] for name in _STATUS if name in status},
+        }
+    )
+    return ReleaseView(release, spec_hash(tree))
+
+
+def view_inventory(tree: Manifest) -> InventoryView:
+    """Cut an inventory down."""
+    return InventoryView(held(tree), (tree.get("spec") or {}).get("renderRef") or "")

@@ -1,0 +1,148 @@
+"""From the events of Releases and inventories to signals (`reference/sync-policy`, What starts a reconcile).
+
+Nothing is remembered that matters: what a Release has seen stands in its `status.handled`, so after a restart, a
+relist or with two watchers at once the comparison finds the same. Signals are written so that a second one is no harm.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+
+from activities.signals import Signals
+from convoy.kube.client import KubeClient
+from convoy.kube.reflector import Change, Reflector
+from convoy.kube.resources import INVENTORIES, RELEASES
+from convoy.policy.trigger import Trigger, reasons_to_sync, seen
+from convoy.sync.ownership import OwnershipIndex
+from watcher.coalesce import Coalescer
+from watcher.views import InventoryView, ReleaseView, view_inventory, view_release
+from workflows.contract import Cause, Changed, ReleaseId, SyncRequest
+
+_DRIFT_CAUSES = {Trigger.CREATED: Cause.CREATED, Trigger.SPEC_CHANGED: Cause.SPEC_CHANGED}
+
+
+class Watcher:
+    """Watches one API server and signals to one Temporal namespace."""
+
+    def __init__(self, home: KubeClient, signals: Signals, *, sweep_seconds: float) -> None:
+        """`sweep_seconds`: how often all Releases are compared anew, and missing Drift workflows started."""
+        self._signals = signals
+        self._sweep_seconds = sweep_seconds
+        self._releases = Reflector(home, RELEASES, project=view_release, on_event=self._release_changed)
+        self._inventories = Reflector(
+            home, INVENTORIES, project=view_inventory, on_event=self._inventory_changed
+        )
+        self._ownership = OwnershipIndex(on_free=self._freed)
+        self._marks = Coalescer(self._signal)
+        self._on_cluster: dict[tuple[str, str], set[str]] = defaultdict(set)
+        self._renders: dict[ReleaseId, str] = {}
+        self._wakes: set[ReleaseId] = set()
+        self._drift_known: set[tuple[ReleaseId, str]] = set()
+
+    async def run(self) -> None:
+        """Watch and signal until cancelled."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._releases.run())
+            group.create_task(self._inventories.run())
+            group.create_task(self._marks.run())
+            group.create_task(self._sweep())
+
+    # --- events only mark ---------------------------------------------------------------
+
+    def _release_changed(self, change: Change[ReleaseView]) -> None:
+        release = ReleaseId(change.namespace, change.name)
+        cluster = (change.namespace, change.value.release.spec.cluster_ref.name)
+        if change.type == "DELETED":
+            self._on_cluster[cluster].discard(change.name)
+            self._drift_known.discard((release, change.uid))
+        else:
+            self._on_cluster[cluster].add(change.name)
+        self._marks.mark(release)
+        if (
+            change.previous is None
+            or change.previous.readiness != change.value.readiness
+            or change.type == "DELETED"
+        ):
+            for name in self._on_cluster[cluster]:
+                self._marks.mark(ReleaseId(change.namespace, name))
+
+    def _inventory_changed(self, change: Change[InventoryView]) -> None:
+        previous = change.previous
+        self._ownership.on_event(
+            Change(
+                change.type,
+                change.namespace,
+                change.name,
+                change.uid,
+                change.value.held,
+                previous.held if previous else None,
+            )
+        )
+        if change.type == "MODIFIED" and previous and change.value.render_ref != previous.render_ref:
+            release = ReleaseId(change.namespace, change.name)
+            self._renders[release] = change.value.render_ref
+            self._marks.mark(release)
+
+    def _freed(self, claimant: str) -> None:
+        namespace, _, name = claimant.partition("/")
+        release = ReleaseId(namespace, name)
+        self._wakes.add(release)
+        self._marks.mark(release)
+
+    # --- marks become signals -----------------------------------------------------------
+
+    async def _signal(self, release: ReleaseId) -> None:
+        view = self._releases.get(release.namespace, release.name)
+        if view is None:
+            return
+        uid = view.release.metadata.uid
+        names = self._on_cluster[release.namespace, view.release.spec.cluster_ref.name]
+        siblings = [
+            other.release
+            for name in names
+            if (other := self._releases.get(release.namespace, name)) is not None
+        ]
+        now = seen(view.release, spec_hash=view.spec_hash, siblings=siblings)
+        reasons = reasons_to_sync(view.release, now)
+        if reasons:
+            await self._signals.sync(release, _request(view, reasons[0]))
+        await self._signal_drift(release, view, reasons)
+        if release in self._wakes:
+            await self._signals.wake(release, uid)
+            self._wakes.discard(release)
+
+    async def _signal_drift(self, release: ReleaseId, view: ReleaseView, reasons: list[Trigger]) -> None:
+        metadata = view.release.metadata
+        for cause in (_DRIFT_CAUSES[reason] for reason in reasons if reason in _DRIFT_CAUSES):
+            await self._signals.changed(release, Changed(metadata.uid, cause, str(metadata.generation)))
+        render = self._renders.get(release)
+        if render is not None:
+            event = Changed(metadata.uid, Cause.INVENTORY_CHANGED, f"{render}@{metadata.resource_version}")
+            await self._signals.changed(release, event)
+            if self._renders.get(release) == render:
+                del self._renders[release]
+        if (release, metadata.uid) not in self._drift_known:
+            await self._signals.ensure_drift(release, metadata.uid)
+            self._drift_known.add((release, metadata.uid))
+
+    async def _sweep(self) -> None:
+        """Find what was missed: also a Drift workflow that somebody has ended by hand."""
+        while True:
+            await asyncio.sleep(self._sweep_seconds)
+            self._drift_known.clear()
+            for view in self._releases.values():
+                self._marks.mark(ReleaseId(view.release.metadata.namespace, view.release.metadata.name))
+
+
+def _request(view: ReleaseView, trigger: Trigger) -> SyncRequest:
+    metadata = view.release.metadata
+    match trigger:
+        case Trigger.SYNC_REQUESTED:
+            # The same id as that of whoever wrote the annotation and signalled too: the echo is no second request.
+            request_id = seen(view.release, spec_hash=view.spec_hash).sync_requested_at or ""
+        case Trigger.CREATED | Trigger.SPEC_CHANGED | Trigger.DELETED:
+            request_id = f"{trigger}/{metadata.uid}/{metadata.generation}/{metadata.deletion_timestamp or ''}"
+        case _:
+            request_id = ""
+    return SyncRequest(trigger=trigger, uid=metadata.uid, id=request_id)
