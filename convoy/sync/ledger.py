@@ -23,6 +23,7 @@ from convoy.kube.encode import encode
 from convoy.kube.errors import AlreadyExists, ApiError, Conflict, NotFound, Rejected
 from convoy.kube.resources import INVENTORIES
 from convoy.kube.retry import is_retryable, with_retries
+from convoy.sync.finalizers import let_inventory_go
 from convoy.sync.interruptions import Fenced
 from convoy.sync.inventory import Record
 from convoy.sync.live import METADATA_ONLY, decode_live
@@ -66,8 +67,8 @@ class Ledger:
         """
         ledger = cls(home, release, target_uid=target_uid, epoch=epoch)
         tree = await ledger._read()
-        if tree is not None and not ledger._is_own(tree):
-            await ledger._put_away(tree)
+        if tree is not None and not is_of(tree, release):
+            await let_inventory_go(home, tree)
             tree = None
         if tree is not None:
             ledger._take(tree)
@@ -136,7 +137,7 @@ class Ledger:
 
     async def _read_again(self) -> None:
         tree = await self._read()
-        if tree is None or not self._is_own(tree):
+        if tree is None or not is_of(tree, self._release):
             if self.uid or tree is not None:
                 raise Fenced(f"the ReleaseInventory {self.name} is no longer that of this Release")
             return
@@ -220,10 +221,6 @@ class Ledger:
         self._finalizers = tuple(metadata.get("finalizers") or ())
         self.record = Record.from_tree(tree.get("spec") or {})
 
-    def _is_own(self, tree: Mapping[str, Any]) -> bool:
-        owners = {owner.get("uid") for owner in tree["metadata"].get("ownerReferences") or ()}
-        return self._release.metadata.uid in owners
-
     def _check_target(self, accept_target: str) -> None:
         record = self.record
         if not record.target_uid or record.target_uid == self.target_uid:
@@ -236,9 +233,6 @@ class Ledger:
             f"{len(record.held())} objects were applied to ({record.target_uid})"
         )
 
-    async def _put_away(self, tree: Mapping[str, Any]) -> None:
-        await discard_inventory(self._home, tree)
-
     def _rejected(self, error: Rejected, wanted: Record) -> Exception:
         if error.status == 413 or "too large" in error.message:
             return Unsupported(
@@ -248,34 +242,15 @@ class Ledger:
         return DeployFailed(f"the ReleaseInventory {self.name} cannot be written: {error.message}")
 
 
+def is_of(inventory: Mapping[str, Any], release: Release) -> bool:
+    """Return whether an inventory is that of this Release, and not of an earlier one of the same name
+    (D39)."""
+    owners = inventory["metadata"].get("ownerReferences") or ()
+    return any(owner.get("uid") == release.metadata.uid for owner in owners)
+
+
 async def _retried(call: Callable[[], Awaitable[T]]) -> T:
     # A conflict is answered by reading again, never by the same request.
     return await with_retries(
         call, retry_on=lambda error: is_retryable(error) and not isinstance(error, Conflict)
     )
-
-
-async def discard_inventory(home: KubeClient, tree: Mapping[str, Any]) -> None:
-    """Take convoy's finalizer from an inventory and delete it, if it is still this one.
-
-    Raises:
-        DeployFailed: it cannot be written.
-    """
-    metadata = tree["metadata"]
-    namespace, name, uid = metadata["namespace"], metadata["name"], metadata["uid"]
-    patch = {
-        "metadata": {
-            "uid": uid,
-            "resourceVersion": metadata["resourceVersion"],
-            "finalizers": [each for each in metadata.get("finalizers") or () if each != FINALIZER],
-        }
-    }
-    try:
-        await _retried(lambda: home.patch(INVENTORIES, namespace, name, patch, manager=MANAGER))
-        await _retried(lambda: home.delete(INVENTORIES, namespace, name, uid=uid))
-    except NotFound:
-        return
-    except ApiError as error:
-        raise DeployFailed(
-            f"the ReleaseInventory {namespace}/{name} cannot be removed: {error.message}"
-        ) from error

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from convoy.api.errors import DeployFailed, PruneFailed, WaitingForPrune
 from convoy.api.objects import ObjectKey
-from convoy.kube.errors import ApiError, Conflict, KindUnknown, NotFound
+from convoy.kube.errors import ApiError, Conflict, KindUnknown, NotFound, Unreachable
 from convoy.kube.resources import Resource
 from convoy.kube.retry import is_retryable, with_retries
 from convoy.kube.targets import Target
@@ -78,6 +78,8 @@ async def look(
             live = await with_retries(lambda: read_live(target.client, resource, key))
         except KindUnknown:
             return Look(candidate, decide(candidate, None, (), ()))
+        except Unreachable as error:
+            raise PruneFailed(f"nothing was deleted: {error.message}") from error
         except ApiError as error:
             return Look(candidate, rejection(key, error))
         return Look(candidate, decide(candidate, live, lookup(key), applied_uids), resource, live)
@@ -99,6 +101,8 @@ async def prune(
 
     The records stay: `write_exact` drops them. Deletes run one after the other (D19); one that fails does
     not stop the others (D20). Without candidates it costs nothing.
+
+    A target that does not answer ends the prune at once.
 
     Raises:
         WaitingForPrune: more than `max_percent` would go, and the sync is not `forced`; nothing was deleted.
@@ -174,6 +178,8 @@ async def _execute(
             return Decision(key, Action.ABSENT, "it is absent")
         except Conflict:
             pass  # changed, or made anew: looked at again below
+        except Unreachable as error:
+            raise PruneFailed(f"the prune ended at {key}: {error.message}") from error
         except ApiError as error:
             return rejection(key, error)
         try:

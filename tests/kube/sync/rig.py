@@ -1,0 +1,260 @@
+"""What the tests of the sync share: Releases on a real server, and the steps of a sync put together."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import itertools
+import json
+import secrets
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from convoy.api.names import API_VERSION, SYNC_WAVE
+from convoy.api.objects import Manifest, ObjectKey, key_of, split_api_version
+from convoy.api.release import Release
+from convoy.api.rendered import Render, RenderedObject
+from convoy.kube.client import KubeClient
+from convoy.kube.errors import NotFound
+from convoy.kube.resources import CLUSTERS, CRDS, INVENTORIES, NAMESPACES, RELEASES, SECRETS, Resource
+from convoy.kube.targets import Target
+from convoy.sync.apply import Applied, apply_wave, entries_of
+from convoy.sync.claim import claim, withdraw_planned
+from convoy.sync.dryrun import dry_run
+from convoy.sync.exact import write_exact
+from convoy.sync.inventory import Entry, Record
+from convoy.sync.ledger import Ledger
+from convoy.sync.ownership import Ownership
+from convoy.sync.prune import Pruned, prune
+
+_epochs = itertools.count(1)
+
+
+def epoch() -> str:
+    """Return an epoch that no other attempt has."""
+    return f"run/{next(_epochs)}"
+
+
+@dataclass
+class Outcome:
+    """What one sync did."""
+
+    applied: list[Applied] = field(default_factory=list)
+    pruned: Pruned = field(default_factory=Pruned)
+
+
+@dataclass
+class Rig:
+    """A namespace for Releases and one for their objects, with everything that a sync needs."""
+
+    home: KubeClient
+    target: Target
+    ownership: Ownership
+    namespace: str = field(default_factory=lambda: f"sync-{secrets.token_hex(5)}")
+    crds: list[str] = field(default_factory=list)
+
+    @property
+    def id(self) -> str:
+        """A text that is new for this test, for cluster-scoped names."""
+        return self.namespace.replace("sync-", "t")
+
+    async def open(self) -> None:
+        await self.home.create(
+            {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": self.namespace}}, NAMESPACES
+        )
+
+    async def close(self) -> None:
+        for resource in (RELEASES, INVENTORIES, CLUSTERS, SECRETS):
+            for tree in await self.home.list(resource, self.namespace):
+                if tree["metadata"].get("finalizers"):
+                    await self.home.patch(
+                        resource, self.namespace, tree["metadata"]["name"], {"metadata": {"finalizers": None}}
+                    )
+        await self.home.delete(NAMESPACES, None, self.namespace)
+        for name in self.crds:
+            try:
+                await self.home.delete(CRDS, None, name)
+            except NotFound:
+                continue
+
+    async def release(self, name: str = "a", **sync_policy: Any) -> Release:
+        tree = await self.home.create(
+            {
+                "apiVersion": API_VERSION,
+                "kind": "Release",
+                "metadata": {"name": name, "namespace": self.namespace},
+                "spec": {
+                    "clusterRef": {"name": "target"},
+                    "source": {"inline": {"files": {}}},
+                    "content": {"manifests": {}},
+                    "syncPolicy": sync_policy,
+                },
+            },
+            RELEASES,
+        )
+        return Release.model_validate(tree)
+
+    async def reread(self, release: Release) -> Release:
+        return Release.model_validate(await self.home.get(RELEASES, self.namespace, release.metadata.name))
+
+    async def ledger(self, release: Release) -> Ledger:
+        return await Ledger.open(self.home, release=release, target_uid=self.target.uid, epoch=epoch())
+
+    async def record(self, release: Release) -> Record:
+        tree = await self.home.get(INVENTORIES, self.namespace, release.metadata.name)
+        return Record.from_tree(tree["spec"])
+
+    async def names(self, release: Release) -> list[str]:
+        """Return the names in the inventory, in its order."""
+        return [entry.key.name for entry in (await self.record(release)).objects]
+
+    async def sync(
+        self,
+        release: Release,
+        render: Render,
+        *,
+        force: bool = False,
+        pruning: bool = True,
+        max_percent: int = 100,
+        should_stop: Callable[[], bool] = lambda: False,
+    ) -> Outcome:
+        """Make one whole sync, as the steps of the reference page stand."""
+        ledger = await self.ledger(release)
+        ordered = [item for _, objects in render.waves() for item in objects]
+        wanted = entries_of(ordered)
+        claimed = await claim(ledger, wanted, self.ownership)
+        seen = None
+        if not force:
+            checked = await dry_run(self.target, render)
+            if checked.rejected:
+                await withdraw_planned(ledger, claimed.planned_at)
+            checked.raise_for_rejections()
+            seen = checked.seen
+        outcome = Outcome()
+        for _, objects in render.waves():
+            outcome.applied += await apply_wave(
+                self.target, ledger, objects, seen=seen, should_stop=should_stop
+            )
+        if pruning:
+            outcome.pruned = await prune(
+                self.target,
+                ledger,
+                {entry.key for entry in wanted},
+                self.ownership,
+                max_percent=max_percent,
+                forced=force,
+            )
+        await write_exact(ledger, wanted, render_ref=render.ref)
+        return outcome
+
+    def config_map(self, name: str = "box", *, wave: int = 0, **data: str) -> Manifest:
+        metadata: dict[str, Any] = {"name": name, "namespace": self.namespace}
+        if wave:
+            metadata["annotations"] = {SYNC_WAVE: str(wave)}
+        return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}
+
+    def crd(self, kind: str, *, properties: Mapping[str, Any] | None = None, wave: int = 0) -> Manifest:
+        """Return a CRD of a group of this test; its spec has `properties`."""
+        plural = f"{kind.lower()}s"
+        name = f"{plural}.{self.group}"
+        self.crds.append(name)
+        spec = {"type": "object", "properties": dict(properties or {})}
+        return {
+            "apiVersion": "apiextensions.k8s.io/v1",
+            "kind": "CustomResourceDefinition",
+            "metadata": {"name": name, **({"annotations": {SYNC_WAVE: str(wave)}} if wave else {})},
+            "spec": {
+                "group": self.group,
+                "scope": "Namespaced",
+                "names": {"kind": kind, "plural": plural, "singular": kind.lower()},
+                "versions": [
+                    {
+                        "name": "v1",
+                        "served": True,
+                        "storage": True,
+                        "schema": {"openAPIV3Schema": {"type": "object", "properties": {"spec": spec}}},
+                    }
+                ],
+            },
+        }
+
+    @property
+    def group(self) -> str:
+        return f"{self.id}.example.org"
+
+    def custom(self, kind: str, name: str, *, wave: int = 0, **spec: Any) -> Manifest:
+        return {
+            "apiVersion": f"{self.group}/v1",
+            "kind": kind,
+            "metadata": {
+                "name": name,
+                "namespace": self.namespace,
+                **({"annotations": {SYNC_WAVE: str(wave)}} if wave else {}),
+            },
+            "spec": spec,
+        }
+
+    async def resource(self, manifest: Manifest) -> Resource:
+        group, version = split_api_version(manifest["apiVersion"])
+        return await self.target.discovery.resource_for(group, manifest["kind"], version)
+
+    async def get(self, manifest: Manifest) -> Manifest | None:
+        key = key_of(manifest)
+        try:
+            return await self.home.get(await self.resource(manifest), key.namespace, key.name)
+        except NotFound:
+            return None
+
+    async def create(self, manifest: Manifest, *, manager: str = "somebody") -> Manifest:
+        return await self.home.create(manifest, await self.resource(manifest), manager=manager)
+
+    async def delete(self, manifest: Manifest) -> None:
+        key = key_of(manifest)
+        await self.home.delete(await self.resource(manifest), key.namespace, key.name)
+
+    async def annotate(self, manifest: Manifest, annotations: Mapping[str, str]) -> None:
+        key = key_of(manifest)
+        await self.home.patch(
+            await self.resource(manifest),
+            key.namespace,
+            key.name,
+            {"metadata": {"annotations": dict(annotations)}},
+            manager="somebody",
+        )
+
+    async def uid(self, manifest: Manifest) -> str | None:
+        live = await self.get(manifest)
+        return live["metadata"]["uid"] if live is not None else None
+
+
+def render_of(*manifests: Manifest) -> Render:
+    """Return a render as the normaliser hands it on."""
+    objects = tuple(
+        RenderedObject(key_of(each), each["apiVersion"], _wave(each), each, "test.yaml") for each in manifests
+    )
+    digest = hashlib.sha256(json.dumps(manifests, sort_keys=True).encode()).hexdigest()
+    return Render(f"sha256:{digest}", "test", objects)
+
+
+def _wave(manifest: Manifest) -> int:
+    return int((manifest["metadata"].get("annotations") or {}).get(SYNC_WAVE, 0))
+
+
+def entries(*manifests: Manifest) -> tuple[Entry, ...]:
+    return entries_of(render_of(*manifests).objects)
+
+
+async def eventually(true: Callable[[], Awaitable[bool]], *, within: float = 30.0) -> None:
+    async with asyncio.timeout(within):
+        while not await true():  # noqa: ASYNC110
+            await asyncio.sleep(0.05)
+
+
+def key(kind: str, name: str, *, namespace: str = "", group: str = "") -> ObjectKey:
+    return ObjectKey(group, kind, namespace, name)
+
+
+def retarget(target: Target, client: KubeClient) -> Target:
+    """Return the same target through another client."""
+    return replace(target, client=client)
