@@ -23,6 +23,7 @@ with workflow.unsafe.imports_passed_through():
         Activity,
         AskSync,
         BadWorkflowId,
+        ClaimResult,
         Decision,
         DryRunResult,
         Outcome,
@@ -292,9 +293,10 @@ class Sync:
 
     async def _before_apply(self, plan: Plan) -> str:
         self._enter("Claiming")
-        await step(
-            Activity.CLAIM, plan, type(None), summary="record what is about to be applied", limit=_limit(0)
+        claimed = await step(
+            Activity.CLAIM, plan, ClaimResult, summary="record what is about to be applied", limit=_limit(0)
         )
+        self._planned_at = claimed.planned_at
         seen = ""
         if not plan.forced:
             self._enter("DryRun")
