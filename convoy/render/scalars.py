@@ -5,8 +5,8 @@ After the resolver of go-yaml v2 behind `sigs.k8s.io/yaml`; a test compares each
 
 from __future__ import annotations
 
+import ctypes
 import re
-import struct
 from typing import Any, Final
 
 _INF: Final = float("inf")
@@ -83,14 +83,12 @@ def _float_text(number: float) -> str:
     """Write a float as go-yaml does for keys: the shortest decimal of the same 32-bit float, in %g style."""
     if number != number:
         return ".nan"
-    try:
-        single = struct.pack("f", number)
-    except OverflowError:
-        return ".inf" if number > 0 else "-.inf"
-    rounded: float = struct.unpack("f", single)[0]
+    single = ctypes.c_float(number).value
+    if abs(single) == _INF:
+        return ".inf" if single > 0 else "-.inf"
     for precision in range(9):
-        text = f"{rounded:.{precision}e}"
-        if struct.pack("f", float(text)) == single:
+        text = f"{single:.{precision}e}"
+        if ctypes.c_float(float(text)).value == single:
             break
     exponent = int(text.partition("e")[2])
     return text if exponent < -4 or exponent >= 6 else f"{float(text):.{max(precision - exponent, 0)}f}"

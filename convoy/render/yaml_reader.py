@@ -132,11 +132,10 @@ class _YamlFile:
     def _build(self, node: Node, depth: int) -> Any:
         if depth > MAX_DEPTH:
             self._refuse(f"nested more than {MAX_DEPTH} levels deep, or an alias that holds itself")
-        self._budget.left -= _NODE_COST
+        self._budget.left -= _NODE_COST + (len(node.value) if isinstance(node, ScalarNode) else 0)
         if self._budget.left < 0:
             self._refuse("the files are too big, or their aliases write out to too much")
         if isinstance(node, ScalarNode):
-            self._budget.left -= len(node.value)
             return self._value(node)
         if isinstance(node, SequenceNode):
             return [self._build(item, depth + 1) for item in node.value]
