@@ -84,10 +84,10 @@ class Applying:
             stage = await open_stage(self._services, plan)
             ledger = await open_ledger(self._services, stage)
             seen = await self._seen(plan) if wave.seen else None
-            lease.details = [_resume_from()]
+            start_at = _resume_from()
             total = plan.waves[index].objects
             async with self._progress(plan, index, lease):
-                applied = await self._apply(stage, ledger, lease, index, seen=seen)
+                applied = await self._apply(stage, ledger, lease, index, seen=seen, start_at=start_at)
             if index == len(plan.waves) - 1:
                 await tell_progress(
                     self._services, plan, WaveProgress(index=index, phase="Applied", applied=total)
@@ -157,9 +157,16 @@ class Applying:
         return DryRun.decode_seen(data) if data is not None else None
 
     async def _apply(
-        self, stage: Stage, ledger: Ledger, lease: Lease, index: int, *, seen: dict[ObjectKey, Seen] | None
+        self,
+        stage: Stage,
+        ledger: Ledger,
+        lease: Lease,
+        index: int,
+        *,
+        seen: dict[ObjectKey, Seen] | None,
+        start_at: int = 0,
     ) -> tuple[Applied, ...]:
-        start_at = lease.details[0] if lease.details else 0
+        lease.details = [start_at]
 
         def note(done: int, key: ObjectKey, uid: str, generation: int) -> None:
             del key, uid, generation
