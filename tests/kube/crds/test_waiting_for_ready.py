@@ -1,0 +1,53 @@
+"""`kubectl wait --for=condition=Ready` ends when the present generation is ready, and not before."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from convoy.api.conditions import summary_conditions, with_condition
+from convoy.kube.client import KubeClient
+from convoy.kube.encode import apply_body
+from tests.kube.crds.conftest import RELEASES
+from tests.unit.api import full
+
+NOW = datetime(2026, 1, 2, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("status", "reason", "behind", "ends"),
+    [
+        ("True", "Applied", 0, True),
+        ("False", "DeployFailed", 0, False),
+        ("True", "Applied", 1, False),
+    ],
+    ids=["applied", "failed", "applied before the latest change"],
+)
+async def test_kubectl_wait(
+    stack: Any, server: KubeClient, namespace: str, status: str, reason: str, behind: int, ends: bool
+) -> None:
+    sent = full.release(namespace=namespace)
+    generation = (await server.create(sent, RELEASES))["metadata"]["generation"]
+    applied = with_condition(
+        None,
+        type="Applied",
+        status=status,
+        reason=reason,
+        message="m",
+        generation=generation - behind,
+        now=NOW,
+    )
+    conditions = [applied, *summary_conditions([applied], generation=generation, now=NOW)]
+    told = {key: sent[key] for key in ("apiVersion", "kind", "metadata")} | {
+        "status": {"observedGeneration": generation, "conditions": conditions}
+    }
+    await server.apply(apply_body(told), RELEASES, namespace, "full", subresource="status")
+
+    command = [stack.tool("kubectl"), "--kubeconfig", stack.kubeconfig, "-n", namespace]
+    command += ["wait", "--for=condition=Ready", "--timeout=2s", "rel/full"]
+    waited = await asyncio.to_thread(subprocess.run, command, capture_output=True, check=False)
+    assert (waited.returncode == 0) is ends, waited.stderr

@@ -1,0 +1,116 @@
+"""reference/sync-policy, The /sync request; D22."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from convoy.api.times import next_request_time, parse_time
+from convoy.policy.request import annotation_faults, pending_request, requested_at
+from tests.unit.policy.releases import A_SECOND_LATER, AT, release
+
+PENDING: dict[str, tuple[dict[str, Any], bool]] = {
+    "a request is pending when nothing was handled yet": ({"requested": AT}, True),
+    "a request is pending when it is later than lastHandledSyncAt": (
+        {"requested": A_SECOND_LATER, "status": {"lastHandledSyncAt": AT}},
+        True,
+    ),
+    "a request that was handled is not pending": (
+        {"requested": AT, "status": {"lastHandledSyncAt": AT}},
+        False,
+    ),
+    "an earlier time is not pending": (
+        {"requested": AT, "status": {"lastHandledSyncAt": A_SECOND_LATER}},
+        False,
+    ),
+    "convoy compares to the second: a later fraction is not pending": (
+        {"requested": "2026-01-02T03:04:05.999Z", "status": {"lastHandledSyncAt": AT}},
+        False,
+    ),
+    "convoy compares to the second: an earlier fraction of the next second is pending": (
+        {
+            "requested": "2026-01-02T03:04:06.001Z",
+            "status": {"lastHandledSyncAt": "2026-01-02T03:04:05.999Z"},
+        },
+        True,
+    ),
+    "times of other zones are compared as times": (
+        {"requested": "2026-01-02T05:04:05+02:00", "status": {"lastHandledSyncAt": AT}},
+        False,
+    ),
+    "a time in the future is pending, and not for ever": ({"requested": "2036-01-01T00:00:00Z"}, True),
+    "a time in the future that was handled is not pending": (
+        {"requested": "2036-01-01T00:00:00Z", "status": {"lastHandledSyncAt": "2036-01-01T00:00:00Z"}},
+        False,
+    ),
+    "no annotation is no request": ({}, False),
+    "an annotation that is no time is no request": ({"requested": "now"}, False),
+    "an empty annotation is no request": ({"requested": ""}, False),
+    "in automatic mode convoy does not use lastHandledSyncAt": ({"automatic": True, "requested": AT}, False),
+    "if the apply failed the request stays pending": (
+        {"requested": AT, "status": {"lastAttempted": {"requestedAt": AT, "reason": "DeployFailed"}}},
+        True,
+    ),
+    "if the apply waits the request stays pending": (
+        {"requested": AT, "status": {"lastAttempted": {"requestedAt": AT, "reason": "WaitingForWave"}}},
+        True,
+    ),
+    "a lastHandledSyncAt that is no time counts as none": (
+        {"requested": AT, "status": {"lastHandledSyncAt": "never"}},
+        True,
+    ),
+}
+
+
+@pytest.mark.parametrize("sentence", PENDING)
+def test_pending(sentence: str) -> None:
+    arguments, pending = PENDING[sentence]
+    assert pending_request(release(**arguments)) == (arguments["requested"] if pending else None)
+
+
+def test_in_automatic_mode_a_request_is_still_known_as_what_the_attempt_answers() -> None:
+    assert requested_at(release(automatic=True, requested=AT)) == AT
+
+
+def test_a_writer_whose_clock_is_an_hour_ahead_does_not_block_the_next_request() -> None:
+    now = parse_time(AT)
+    ahead = next_request_time(None, now + timedelta(hours=1))
+    following = next_request_time(ahead, now, handled=ahead)
+    assert pending_request(release(requested=following, status={"lastHandledSyncAt": ahead})) == following
+
+
+def test_a_request_lost_with_its_annotation_does_not_block_the_next_one() -> None:
+    handled = "2036-01-01T00:00:00Z"
+    following = next_request_time(None, parse_time(AT), handled=handled)
+    assert pending_request(release(requested=following, status={"lastHandledSyncAt": handled})) == following
+
+
+def test_two_requests_in_one_second_are_two_requests() -> None:
+    now = parse_time(AT)
+    first = next_request_time(None, now)
+    second = next_request_time(first, now)
+    assert pending_request(release(requested=second, status={"lastHandledSyncAt": first})) == second
+
+
+@pytest.mark.parametrize("text", ["now", "", "2026-01-02", "9999-12-31T23:59:59Z"])
+def test_an_annotation_that_is_no_time_is_reported(text: str) -> None:
+    faults = annotation_faults(release(requested=text))
+    assert faults == (
+        "The annotation convoy.kumodo.io/sync-requested-at is no RFC 3339 time and counts as no request: "
+        f"{text!r}."
+    )
+
+
+def test_both_annotations_are_reported_and_a_long_text_is_cut() -> None:
+    faults = annotation_faults(release(requested="x" * 10_000, forced="y"))
+    assert faults is not None
+    assert "sync-requested-at" in faults
+    assert "sync-force-requested-at" in faults
+    assert len(faults) < 500
+
+
+def test_times_are_not_reported() -> None:
+    assert annotation_faults(release(requested=AT, forced=AT)) is None
+    assert annotation_faults(release()) is None
