@@ -116,7 +116,8 @@ class _YamlFile:
         except MarkedYAMLError as error:
             mark = error.problem_mark or error.context_mark
             if mark is not None:
-                self._line = mark.line + 1
+                # What is missing at the end is reported behind the end.
+                self._line = min(mark.line, self._text.rstrip().count("\n")) + 1
             self._refuse(f"this is no valid YAML: {error.problem or error.context}")
         except ReaderError as error:
             self._line = self._text.encode().count(b"\n", 0, error.position) + 1
