@@ -12,6 +12,9 @@ from datetime import datetime, timedelta
 JITTER = 0.05
 """Share of the period that a tick is late at most, by chance."""
 
+BUSY = timedelta(seconds=10)
+"""A timer that fires so late is the delay of a busy worker, not a sign that all of them were gone."""
+
 
 def tick_period(interval: timedelta | None, resync: timedelta | None) -> timedelta | None:
     """Return the period of the tick that interval and resync share, or None where both are off."""
@@ -46,7 +49,8 @@ def next_tick(
 def overdue_delay(*, uid: str, due: datetime, now: datetime, period: timedelta) -> timedelta:
     """Return how long a pass that was due at `due` still waits at `now`.
 
-    Nothing, unless it is late by more than the jitter of a period: then all workers were gone, every timer
+    Nothing, unless it is later than any busy worker would make it: then all workers were gone, every timer
     of the fleet fires at once, and the passes spread over a period again.
     """
-    return period * phase(uid) if now - due > period * JITTER else timedelta()
+    late = now - due > max(period * JITTER, BUSY)
+    return period * phase(uid) if late else timedelta()

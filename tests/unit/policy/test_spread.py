@@ -9,6 +9,7 @@ import pytest
 from convoy.policy.spread import next_tick, overdue_delay, phase, tick_period
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
+SECOND = timedelta(seconds=1)
 MINUTE = timedelta(minutes=1)
 UIDS = [f"uid-{number}" for number in range(1000)]
 
@@ -65,9 +66,14 @@ def test_the_phase_is_the_releases_own() -> None:
     assert 0 <= phase("") < 1
 
 
-def test_a_pass_that_is_due_begins_at_once() -> None:
-    assert overdue_delay(uid="a", due=NOW, now=NOW, period=MINUTE) == timedelta()
-    assert overdue_delay(uid="a", due=NOW, now=NOW + MINUTE * 0.05, period=MINUTE) == timedelta()
+@pytest.mark.parametrize("period", [timedelta(seconds=3), MINUTE, 60 * MINUTE])
+def test_a_pass_that_is_due_begins_at_once_also_on_a_busy_worker(period: timedelta) -> None:
+    assert overdue_delay(uid="a", due=NOW, now=NOW, period=period) == timedelta()
+    assert overdue_delay(uid="a", due=NOW, now=NOW + 10 * SECOND, period=period) == timedelta()
+
+
+def test_the_jitter_of_a_long_period_is_not_overdue() -> None:
+    assert overdue_delay(uid="a", due=NOW, now=NOW + 3 * MINUTE, period=60 * MINUTE) == timedelta()
 
 
 def test_after_a_restart_of_everything_overdue_passes_spread_again() -> None:
