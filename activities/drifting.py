@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from itertools import islice
 
 import msgspec
 from temporalio import activity
@@ -38,6 +40,9 @@ from workflows.contract import Activity, Cause, DriftInput, DriftReport, Verdict
 
 CHANGES = "drift"
 """Name of the blob with the changes that the latest pass of a Release found."""
+
+_FIELDS_TOLD = 20
+"""Drifted fields in the answer of a pass; all of them are in the stored changes."""
 
 _TORN_PASSES = 2
 """Passes that are made again at once because a sync wrote in between (D35)."""
@@ -199,6 +204,7 @@ class Drifting:
             modified=counts.modified,
             missing=counts.missing,
             changes=changes,
+            drifted=tuple(islice(_drifted_fields(found), _FIELDS_TOLD)),
             heal=heal,
             reconcile=not release.spec.suspend and _reconcile_is_due(release, found),
             fights=fights,
@@ -248,6 +254,14 @@ class Drifting:
             )
         except NotFound:
             return  # deleted meanwhile
+
+
+def _drifted_fields(found: _Pass) -> Iterator[str]:
+    for one in found.result.drifted if found.result is not None else ():
+        if not one.changes:
+            yield f"{one.key}: "
+        for change in one.changes:
+            yield f"{one.key}: {change.pointer}"
 
 
 def _reconcile_is_due(release: Release, found: _Pass) -> bool:

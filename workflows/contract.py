@@ -363,6 +363,8 @@ class DriftReport:
     began_at: str = ""
     changes: str = ""
     """Ref to the stored changes of each object."""
+    drifted: tuple[str, ...] = ()
+    """The first drifted fields as `<object>: <JSON pointer>`; a missing object has the empty pointer."""
     tick: float = 0.0
     """Seconds between two ticks: the shorter of `spec.syncPolicy.interval` and `--resync`, where set; 0: none."""
     heal: bool = False
