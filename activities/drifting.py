@@ -232,9 +232,13 @@ class Drifting:
         name = this_release()
 
         def build(tree: Manifest) -> Manifest | None:
-            before = find_condition((tree.get("status") or {}).get("conditions"), APPLIED)
-            said = (report.status, report.reason, report.message)
-            if before is not None and (before["status"], before["reason"], before["message"]) == said:
+            before = find_condition((tree.get("status") or {}).get("conditions"), APPLIED) or {}
+            generation = release.metadata.generation
+            said = (report.status, report.reason, report.message, generation)
+            if (
+                tuple(before.get(name) for name in ("status", "reason", "message", "observedGeneration"))
+                == said
+            ):
                 return None
             latest = Release.model_validate(tree)
             if tree["metadata"]["uid"] != uid or pending_request(latest) is not None:
@@ -244,7 +248,7 @@ class Drifting:
                 status=report.status,
                 reason=report.reason,
                 message=report.message,
-                generation=release.metadata.generation,
+                generation=generation,
                 now=datetime.now(UTC),
             )
 
