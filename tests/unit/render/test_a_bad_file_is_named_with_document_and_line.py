@@ -16,7 +16,7 @@ REFUSED = {
     "keys that become equal": ("on: 1\nyes: 2\n", "line 2: the key 'true' stands here twice"),
     "broken in the second document": (
         "x: 1\n---\n\nfoo: [\nbar",
-        "document 2, line 6: this is no valid YAML",
+        "document 2, line 5: this is no valid YAML",
     ),
     "an unknown alias": ("a: *b\n", "line 1: this is no valid YAML"),
     "a list as a key": ("? [a]\n: b\n", "line 1: a key must be"),
