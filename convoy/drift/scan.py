@@ -34,11 +34,14 @@ async def scan(
     slots: list[ObjectDrift | None] = [None] * len(objects)
     failures: dict[int, Failure] = {}
     pending = iter(enumerate(objects))
+    workers: list[asyncio.Task[None]] = []
+    at = [-1] * min(client.limits.max_in_flight, len(objects))
 
-    async def work() -> None:
+    async def work(number: int) -> None:
         for index, rendered in pending:
-            if failures:  # All that comes now stands behind the failed object.
+            if failures:
                 return
+            at[number] = index
             try:
                 slots[index] = await compare_object(
                     rendered,
@@ -49,10 +52,13 @@ async def scan(
                 )
             except ApiError as error:
                 failures[index] = Failure(rendered.key, error.message)
+                # What stands behind it has no say any more, and a cluster that hangs would be waited for.
+                for worker, other in zip(workers, at, strict=True):
+                    if other > index:
+                        worker.cancel()
 
     async with asyncio.TaskGroup() as group:
-        for _ in range(min(client.limits.max_in_flight, len(objects))):
-            group.create_task(work())
+        workers += [group.create_task(work(number)) for number in range(len(at))]
     first = min(failures, default=len(objects))
     found = tuple(slot for slot in slots[:first] if slot is not None)
     return ScanResult(total=len(objects), objects=found, failure=failures.get(first))
