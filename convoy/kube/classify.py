@@ -36,7 +36,7 @@ from convoy.kube.scrub import scrub, scrub_cause, shorten
 # Server-side apply answers these with 500, although the manifest is at fault.
 _USERS_500 = re.compile(
     r"failed to create typed patch object"
-    r"|failed to convert new object .*error decoding"
+    r"|failed to convert new object .*(?:error decoding|unable to convert unstructured)"
     r"|failed to prune fields"
     r"|\bis not a list\b"
     r"|etcdserver: request is too large"
