@@ -19,7 +19,7 @@ from convoy.api.errors import ConvoyError, DeployFailed, Hold
 from convoy.kube.errors import ApiError
 from convoy.store.renders import RenderMissing
 from convoy.sync.interruptions import Fenced, Interrupted
-from workflows.steps import RENDER_MISSING
+from workflows.contract import RENDER_MISSING
 
 log = structlog.get_logger()
 

@@ -18,6 +18,10 @@ MAX_ID = 255
 """Temporal refuses longer workflow ids on some databases."""
 
 
+RENDER_MISSING = "RenderMissing"
+"""Failure type of an activity that does not find the render: the pass starts again from resolve."""
+
+
 class BadWorkflowId(ValueError):
     """A workflow id that is not `<kind>/<namespace>/<name>`; it was typed by hand."""
 

@@ -16,12 +16,9 @@ from temporalio.exceptions import ActivityError, ApplicationError
 from temporalio.workflow import EventGroup
 
 from convoy.api.errors import DeployFailed, error_classes
-from workflows.contract import Activity
+from workflows.contract import RENDER_MISSING, Activity
 
 T = TypeVar("T")
-
-RENDER_MISSING = "RenderMissing"
-"""Failure type of an activity that does not find the render: the pass starts again from resolve."""
 
 HEARTBEAT = timedelta(seconds=30)
 """At least as long as one request to a target may take: when it has passed, a frozen worker's last request has too."""
