@@ -19,7 +19,7 @@ from convoy.kube.addresses import refusal
 
 _FIELD: Final = "spec.source.git.url"
 _SCP: Final = re.compile(
-    r"(?:(?P<user>[A-Za-z0-9._-]+)@)?(?P<host>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+):(?P<path>(?!//)\S+)"
+    r"(?:(?P<user>[A-Za-z0-9._-]+)@)?(?P<host>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+):(?P<path>(?!//|:)\S+)"
 )
 _PORTS: Final = {"http": 80, "https": 443, "ssh": 22}
 
