@@ -66,10 +66,13 @@ async def claim(ledger: Ledger, wanted: Sequence[Entry], ownership: Ownership) -
 async def withdraw_planned(ledger: Ledger, planned_at: str) -> None:
     """Take back what `claim` planned, for a sync that ends before its first apply (D13).
 
+    The ledger needs no target.
+
     Raises:
         Fenced, DeployFailed: as `Ledger.write`.
     """
-    await ledger.write(lambda record: withdraw(record, planned_at))
+    if ledger.uid:
+        await ledger.write(lambda record: withdraw(record, planned_at))
 
 
 async def _known_losses(ledger: Ledger, wanted: Sequence[Entry], ownership: Ownership) -> tuple[Loss, ...]:

@@ -49,13 +49,16 @@ class Ledger:
         self.resource_version = ""
         """Version of the last write or read; empty before the inventory exists."""
         self.record = Record()
+        """What is recorded for this target."""
+        self._stored = Record()
 
     @classmethod
     async def open(
-        cls, home: KubeClient, *, release: Release, target_uid: str, epoch: str, accept_target: str = ""
+        cls, home: KubeClient, *, release: Release, target_uid: str = "", epoch: str, accept_target: str = ""
     ) -> Self:
         """Read the inventory, for one attempt on one target. The first `write` takes it over, or creates it.
 
+        `target_uid` is empty for a step that does not touch the target: the recorded one stays.
         `epoch` is unique to the attempt of the activity. `accept_target` is the Cluster's annotation of
         that name: a target other than the recorded one is refused without it (D38), and with it the records
         of the old target are forgotten. The inventory of a deleted Release of the same name is put away,
@@ -71,9 +74,11 @@ class Ledger:
             await let_inventory_go(home, tree)
             tree = None
         if tree is not None:
+            stored = Record.from_tree(tree.get("spec") or {})
+            ledger._found_epoch = stored.epoch
+            ledger.target_uid = target_uid or stored.target_uid
+            ledger._check_target(stored, accept_target)
             ledger._take(tree)
-            ledger._found_epoch = ledger.record.epoch
-            ledger._check_target(accept_target)
         return ledger
 
     @property
@@ -107,7 +112,7 @@ class Ledger:
                 cluster=self._release.spec.cluster_ref.name,
                 target_uid=self.target_uid,
             )
-            if self.uid and wanted == self.record and FINALIZER in self._finalizers:
+            if self.uid and wanted == self._stored and FINALIZER in self._finalizers:
                 return
             try:
                 await (self._patch(wanted) if self.uid else self._create(wanted))
@@ -120,7 +125,7 @@ class Ledger:
                 raise DeployFailed(
                     f"the ReleaseInventory {self.name} cannot be written: {error.message}"
                 ) from error
-            self.record = wanted
+            self.record = self._stored = wanted
             return
         raise DeployFailed(
             f"the ReleaseInventory {self.name} was changed by somebody else {_TRIES} times in a row"
@@ -147,7 +152,7 @@ class Ledger:
         self._take(tree)
 
     async def _patch(self, wanted: Record) -> None:
-        before, after = self.record.tree(), wanted.tree()
+        before, after = self._stored.tree(), wanted.tree()
         metadata: dict[str, Any] = {"resourceVersion": self.resource_version, "uid": self.uid}
         if FINALIZER not in self._finalizers:
             metadata["finalizers"] = [*self._finalizers, FINALIZER]
@@ -219,19 +224,18 @@ class Ledger:
         self.uid = metadata["uid"]
         self.resource_version = metadata["resourceVersion"]
         self._finalizers = tuple(metadata.get("finalizers") or ())
-        self.record = Record.from_tree(tree.get("spec") or {})
+        self._stored = Record.from_tree(tree.get("spec") or {})
+        # What was applied to another target that was accepted in its place is forgotten (D38).
+        is_ours = self._stored.target_uid in {"", self.target_uid}
+        self.record = self._stored if is_ours else Record(render_ref=self._stored.render_ref)
 
-    def _check_target(self, accept_target: str) -> None:
-        record = self.record
-        if not record.target_uid or record.target_uid == self.target_uid:
-            return
-        if not (record.objects or record.planned) or accept_target == self.target_uid:
-            self.record = Record(cluster=record.cluster, target_uid=record.target_uid, epoch=record.epoch)
-            return
-        raise ClusterNotReady(
-            f"Cluster {record.cluster} is now another API server ({self.target_uid}) than the one that "
-            f"{len(record.held())} objects were applied to ({record.target_uid})"
-        )
+    def _check_target(self, stored: Record, accept_target: str) -> None:
+        is_other = stored.target_uid not in {"", self.target_uid}
+        if is_other and (stored.objects or stored.planned) and accept_target != self.target_uid:
+            raise ClusterNotReady(
+                f"Cluster {stored.cluster} is now another API server ({self.target_uid}) than the one that "
+                f"{len(stored.held())} objects were applied to ({stored.target_uid})"
+            )
 
     def _rejected(self, error: Rejected, wanted: Record) -> Exception:
         if error.status == 413 or "too large" in error.message:

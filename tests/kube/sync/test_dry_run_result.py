@@ -1,0 +1,74 @@
+"""What a dry run gives to the apply: the objects that exist already (D11, D13)."""
+
+from __future__ import annotations
+
+import pytest
+
+from convoy.api.errors import DeployFailed
+from convoy.sync.dryrun import DryRun, dry_run
+from convoy.sync.interruptions import Interrupted
+from tests.kube.sync.rig import Rig, key, render_of
+
+
+async def test_sees_existing_objects_with_uid_and_version(rig: Rig) -> None:
+    live = await rig.create(rig.config_map("old"))
+    result = await dry_run(rig.target, render_of(rig.config_map("old"), rig.config_map("new")))
+    [(seen_key, seen)] = result.seen.items()
+    assert seen_key == key("ConfigMap", "old", namespace=rig.namespace)
+    assert seen.uid == live["metadata"]["uid"]
+    assert seen.resource_version == live["metadata"]["resourceVersion"]
+
+
+async def test_what_was_seen_survives_the_store(rig: Rig) -> None:
+    await rig.create(rig.config_map("old"))
+    result = await dry_run(rig.target, render_of(rig.config_map("old")))
+    assert DryRun.decode_seen(result.encode_seen()) == result.seen
+
+
+def test_other_bytes_are_no_result() -> None:
+    with pytest.raises(ValueError, match="no result"):
+        DryRun.decode_seen(b"{}")
+
+
+async def test_stops_when_the_worker_stops(rig: Rig) -> None:
+    with pytest.raises(Interrupted):
+        await dry_run(rig.target, render_of(rig.config_map()), should_stop=lambda: True)
+
+
+async def test_a_webhook_that_is_down_is_no_rejection_but_a_failure(rig: Rig) -> None:
+    hook = {
+        "apiVersion": "admissionregistration.k8s.io/v1",
+        "kind": "ValidatingWebhookConfiguration",
+        "metadata": {"name": rig.id},
+        "webhooks": [
+            {
+                "name": "down.example.org",
+                "admissionReviewVersions": ["v1"],
+                "sideEffects": "None",
+                "failurePolicy": "Fail",
+                "timeoutSeconds": 1,
+                "clientConfig": {"url": "https://127.0.0.1:9/down"},
+                "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": rig.namespace}},
+                "rules": [
+                    {
+                        "apiGroups": [""],
+                        "apiVersions": ["v1"],
+                        "operations": ["CREATE"],
+                        "resources": ["configmaps"],
+                    }
+                ],
+            }
+        ],
+    }
+    await rig.create(hook)
+    try:
+        with pytest.raises(DeployFailed, match=r"box.*down\.example\.org") as caught:
+            await _until_it_fails(rig)
+    finally:
+        await rig.delete(hook)
+    assert "could not be completed" in caught.value.message
+
+
+async def _until_it_fails(rig: Rig) -> None:
+    for _ in range(100):  # the server takes notice of a webhook after a moment
+        await dry_run(rig.target, render_of(rig.config_map()))
