@@ -36,7 +36,13 @@ MAX_FILES: Final = 50_000
 MAX_BYTES: Final = 512 * 1024 * 1024
 _FULL_SHA: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _KEEP_SECONDS: Final = 3600.0
-_REDIRECTED: Final = "redirects are not followed: use the URL that it leads to, often with .git at its end"
+_TELLING: Final = re.compile(
+    r"^(fatal|error|remote|ssh|Load key)\b|Permission denied|Host key verification|host key is known|^Connection "
+)
+_HINTS: Final = {
+    "returned error: 30": "redirects are not followed: use the URL that it leads to, often with .git at its end",
+    "could not read Username": "the server wants credentials, or does not take those of secretRef",
+}
 
 _checkouts: WeakValueDictionary[Path, asyncio.Lock] = WeakValueDictionary()
 
@@ -172,9 +178,10 @@ class _Git:
 
     def _said(self, done: Finished) -> str:
         lines = [line.strip() for line in done.errors.splitlines() if line.strip()]
-        wanted = [line for line in lines if line.startswith(("fatal:", "error:", "remote:"))] or lines
-        text = self.credentials.scrub("; ".join(wanted[:3]))[:500] or f"git ended with code {done.code}"
-        return f"{text} ({_REDIRECTED})" if "returned error: 30" in text else text
+        wanted = [line for line in lines if _TELLING.search(line)] or lines
+        text = self.credentials.scrub("; ".join(wanted[:4]))[:500] or f"git ended with code {done.code}"
+        hint = next((hint for sign, hint in _HINTS.items() if sign in text), None)
+        return f"{text} ({hint})" if hint is not None else text
 
 
 @asynccontextmanager

@@ -117,7 +117,6 @@ def environment(
         "GIT_CONFIG_GLOBAL": str(home / "gitconfig"),
         "GIT_ATTR_NOSYSTEM": "1",
         "GIT_TERMINAL_PROMPT": "0",
-        "GIT_ASKPASS": "/bin/false",
         "GIT_LFS_SKIP_SMUDGE": "1",
         "GIT_ALLOW_PROTOCOL": url.scheme,
     }
