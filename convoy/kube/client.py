@@ -392,18 +392,20 @@ class KubeClient:
             ApiError: any other refusal.
         """
         preconditions = {"uid": uid, "resourceVersion": resource_version}
-        options = {
+        options: dict[str, Any] = {
             "apiVersion": "v1",
             "kind": "DeleteOptions",
             "propagationPolicy": propagation,
             "preconditions": {field: value for field, value in preconditions.items() if value},
         }
+        if dry_run:
+            # In the body: where there is one, the server ignores the query, and would really delete.
+            options["dryRun"] = ["All"]
         await self._call(
             "DELETE",
             resource,
             namespace,
             name,
-            params={"dryRun": "All"} if dry_run else None,
             body=encode(options),
             content_type="application/json",
         )
