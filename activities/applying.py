@@ -16,7 +16,7 @@ from activities.services import Services
 from activities.stage import Stage, open_ledger, open_stage
 from convoy.api.errors import ConvoyError
 from convoy.api.names import MANAGER
-from convoy.api.objects import Manifest, ObjectKey
+from convoy.api.objects import Manifest, ObjectKey, counted
 from convoy.kube.resources import RELEASES
 from convoy.kube.status import write_status
 from convoy.sync.apply import Applied, apply_wave
@@ -59,6 +59,8 @@ class Applying:
             ledger = await open_ledger(self._services, stage)
             claimed = await claim(ledger, stage.wanted, self._services.ownership)
             await self._begin_attempt(plan)
+            note = f"{plan.trigger}: {counted(plan.objects, 'object')} of {plan.revision} to Cluster {plan.cluster}"
+            await self._services.events.emit(stage.tree, reason="SyncStarted", note=note)
             return ClaimResult(claimed.planned_at)
 
     @activity.defn(name=Activity.DRY_RUN)

@@ -14,7 +14,7 @@ from activities.services import Services
 from convoy.api.cluster import Cluster
 from convoy.api.errors import ConvoyError, Hold, WaitingForOwner, error_classes
 from convoy.api.names import MANAGER, MANAGER_RETRY
-from convoy.api.objects import Manifest
+from convoy.api.objects import Manifest, counted
 from convoy.api.release import Release
 from convoy.kube.errors import NotFound
 from convoy.kube.resources import RELEASES
@@ -77,7 +77,7 @@ class Recording:
             return Recorded("", f"Release {release} was deleted and made again")
         if done.planned_at:
             await self._withdraw(Release.model_validate(tree), done.planned_at)
-        await self._tell(tree, outcome)
+        await self._tell(tree, plan, outcome)
         _count(outcome)
         policy = Release.model_validate(tree).spec.sync_policy
         await self._services.signals.ended(release, SyncEnded(plan.uid, outcome.reason, policy))
@@ -121,7 +121,7 @@ class Recording:
             # They stay planned: the next claim takes them over, and no prune touches what was never applied.
             log.warning("planned-keys-not-withdrawn", release=str(this_release()), error=error.message)
 
-    async def _tell(self, tree: Manifest, outcome: Outcome) -> None:
+    async def _tell(self, tree: Manifest, plan: Plan, outcome: Outcome) -> None:
         events = self._services.events
         failed = error_classes().get(outcome.reason)
         if failed is not None:
@@ -130,11 +130,11 @@ class Recording:
             return
         if not outcome.changed:
             return  # a resync that changed nothing is no news
-        await events.emit(tree, reason="SyncSucceeded", note=outcome.message)
+        healed = outcome.applied and not plan.changed_render
+        await events.emit(tree, reason="Healed" if healed else "SyncSucceeded", note=outcome.message)
         if outcome.pruned:
-            await events.emit(
-                tree, reason="Pruned", note=f"deleted {outcome.pruned} objects that left the render"
-            )
+            note = f"deleted {counted(outcome.pruned, 'object')} that left the render"
+            await events.emit(tree, reason="Pruned", note=note)
 
 
 def _result(done: RecordInput) -> Result:

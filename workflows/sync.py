@@ -17,6 +17,7 @@ from temporalio.exceptions import ApplicationError
 
 with workflow.unsafe.imports_passed_through():
     from convoy.api.errors import DeployFailed, Hold, WaitingForOwner, error_classes
+    from convoy.api.objects import counted
     from convoy.policy.trigger import Trigger
     from workflows.contract import (
         STATE_QUERY,
@@ -253,7 +254,7 @@ class Sync:
                     Activity.REAPPLY,
                     plan,
                     ReapplyResult,
-                    summary=f"apply the unchanged render again: {plan.objects} objects",
+                    summary=f"apply the unchanged render again: {counted(plan.objects, 'object')}",
                     limit=_limit(plan.objects * 2),
                     fairness_key=plan.cluster,
                 )
@@ -280,7 +281,7 @@ class Sync:
                 Activity.APPLY_WAVE,
                 WaveInput(plan=plan, index=index, seen=seen),
                 WaveResult,
-                summary=f"apply wave {wave.wave}: {wave.objects} objects",
+                summary=f"apply wave {wave.wave}: {counted(wave.objects, 'object')}",
                 limit=_limit(wave.objects),
                 group=workflow.create_event_group(f"wave {wave.wave}"),
                 activity_id=f"{Activity.APPLY_WAVE}-{wave.wave}",
@@ -304,7 +305,7 @@ class Sync:
                 Activity.DRY_RUN,
                 plan,
                 DryRunResult,
-                summary=f"dry run of {plan.objects} objects",
+                summary=f"dry run of {counted(plan.objects, 'object')}",
                 limit=_limit(plan.objects),
                 fairness_key=plan.cluster,
             )
@@ -336,7 +337,7 @@ class Sync:
         return self._applied(plan, changed=changed, pruned=pruned)
 
     def _applied(self, plan: Plan, *, changed: int, pruned: int) -> Outcome:
-        message = f"applied {plan.objects} objects of {plan.revision}" + (
+        message = f"applied {counted(plan.objects, 'object')} of {plan.revision}" + (
             f", pruned {pruned}" if pruned else ""
         )
         return Outcome(

@@ -42,3 +42,8 @@ def key_of(manifest: Mapping[str, Any]) -> ObjectKey:
     metadata = manifest["metadata"]
     group, _ = split_api_version(manifest["apiVersion"])
     return ObjectKey(group, manifest["kind"], metadata.get("namespace") or "", metadata["name"])
+
+
+def counted(number: int, noun: str) -> str:
+    """Write `1 object`, `3 objects`: how every message counts."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
