@@ -34,7 +34,8 @@ class Live:
     """0 for kinds that keep none."""
     annotations: Mapping[str, str] = field(default_factory=dict)
     applied_by_convoy: bool = False
-    """True if managedFields show an Apply by `convoy` (D13)."""
+    """True if managedFields show an Apply by `convoy` (D13). An object of which convoy set no field at all,
+    such as a ServiceAccount with a name alone, shows none: in doubt it is kept."""
 
 
 class _ManagedFields(msgspec.Struct):

@@ -30,7 +30,6 @@ async def test_of_two_that_race_for_one_object_exactly_one_wins(rig: Rig) -> Non
         for release, result in zip(releases, results, strict=True):
             if isinstance(result, Claimed):
                 await withdraw_planned(await rig.ledger(release), result.planned_at)
-    assert sum(wins) > 0
 
 
 async def test_of_five_that_race_at_most_one_wins_and_a_second_try_gives_one(rig: Rig) -> None:
