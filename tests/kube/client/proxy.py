@@ -25,7 +25,7 @@ class FaultyProxy:
         self.watches: list[Fault] = []
         self.listed = 0
         self.watched = 0
-        self.open: set[web.Request] = set()
+        self.open: list[web.Request] = []
         """Watches that are being forwarded at the moment."""
 
     @classmethod
@@ -63,26 +63,26 @@ class FaultyProxy:
         faults = self.watches if is_watch else self.lists
         if faults:
             return await faults.pop(0)(request)
-        headers = {"Accept": "application/json"}
+        headers = {"Accept": request.headers["Accept"]}
         authorization = await self._server.endpoint.authorization()
         if authorization:
             headers["Authorization"] = authorization
         url = self._server.endpoint.server + request.raw_path
         async with self._session.request(
-            request.method, url, headers=headers, data=await request.read()
+            request.method, url, headers=headers, data=await request.read() or None
         ) as answer:
             response = web.StreamResponse(status=answer.status)
-            response.content_type = answer.content_type
+            response.headers["Content-Type"] = answer.headers["Content-Type"]
             await response.prepare(request)
             if is_watch:
-                self.open.add(request)
+                self.open.append(request)
             try:
                 async for chunk in answer.content.iter_any():
                     await response.write(chunk)
             except ConnectionError:
                 return response
             finally:
-                self.open.discard(request)
+                self.open = [each for each in self.open if each is not request]
             return response
 
 
