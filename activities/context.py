@@ -15,4 +15,5 @@ def this_release() -> ReleaseId:
 def epoch() -> str:
     """Return what fences this attempt from all others: unlike in any other run, step or try."""
     info = activity.info()
-    return f"{info.workflow_run_id}/{info.activity_id}.{info.attempt}"
+    # The id alone would not do: it is the same in every pass of a run.
+    return f"{info.workflow_run_id}/{info.activity_id}@{info.scheduled_time:%H:%M:%S.%f}.{info.attempt}"

@@ -68,7 +68,9 @@ class Resolving:
         now = seen(release, spec_hash=spec_hash(tree), siblings=siblings)
         trigger = _trigger(wishes, reasons_to_sync(release, now))
         if trigger is None:
-            return Resolved(Decision.NOTHING, message="all that was asked for has been seen already")
+            return Resolved(
+                Decision.NOTHING, Plan(uid=uid), message="all that was asked for has been seen already"
+            )
         plan = _plan(release, trigger)
         if release.metadata.deletion_timestamp is not None:
             await self._begin(tree, now)

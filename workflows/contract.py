@@ -419,8 +419,8 @@ class SyncState:
     inbox: list[SyncRequest] = field(default_factory=list)
     seen: list[str] = field(default_factory=list)
     resume: Resume | None = None
-    waiting: bool = False
-    """The run stays open: its last pass ended in a wait that an event will end (D25)."""
+    waiting: str = ""
+    """UID of the Release whose last pass ended in a wait that an event will end (D25): the run stays open."""
 
 
 @dataclass(slots=True)
@@ -437,5 +437,7 @@ class DriftState:
     failures: int = 0
     next_try: float = 0.0
     passes: int = 0
+    busy: bool = False
+    """A Sync applies: events and checks wait for its end, at most until the tick (D35)."""
     fights: tuple[tuple[str, ...], ...] = ()
     last: DriftReport | None = None

@@ -6,6 +6,7 @@ the failure count and the next try after a failed Sync (`reference/sync-policy`,
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
@@ -66,8 +67,7 @@ class Drift:
         self._state = state or DriftState()
         self._checks: list[str] = []
         self._answers: dict[str, DriftReport] = {}
-        self._busy = False
-        self._gone = False
+        self._ended = False
 
     @workflow.run
     async def run(self, state: DriftState | None = None) -> None:
@@ -79,23 +79,30 @@ class Drift:
             raise ApplicationError(str(error), type="BadWorkflowId", non_retryable=True) from error
         if not self._state.next_tick:
             self._schedule_tick(first=True)
-        while not self._gone:
+        while not self._ended:
             self._tell()
             await self._sleep()
             await self._take_outcomes()
             await self._make_due_pass()
             await self._make_due_try()
-            if history_is_long():
-                await workflow.wait_condition(workflow.all_handlers_finished)
-                if not self._checks:
-                    workflow.continue_as_new(self._state)
+            await workflow.wait_condition(lambda: not self._answers)
+            if self._may_continue_as_new():
+                workflow.continue_as_new(self._state)
+            self._ended |= workflow.cancellation_reason() is not None
         await workflow.wait_condition(workflow.all_handlers_finished)
+        if workflow.cancellation_reason() is not None:
+            raise asyncio.CancelledError  # it came while a step ran, which took it for its own (design 04, rule 3)
+
+    def _may_continue_as_new(self) -> bool:
+        return not self._ended and history_is_long() and workflow.all_handlers_finished()
 
     # --- messages --------------------------------------------------------------------------------
 
     @workflow.signal(description="Something that starts a drift pass happened to the Release.")
-    def changed(self, event: Changed) -> None:
+    def changed(self, event: Changed | None = None) -> None:
         """Take an event that starts a pass, once (`reference/drift`, When the observer checks)."""
+        if event is None:
+            return  # typed by hand: a pass is asked for by update `check`
         known = f"{event.uid}/{event.cause}/{event.id}"
         if known in self._state.seen or len(self._state.inbox) >= INBOX_LIMIT:
             return
@@ -103,8 +110,10 @@ class Drift:
         self._state.inbox.append(event)
 
     @workflow.signal(description="A pass of Sync ended.")
-    def outcome(self, ended: SyncEnded) -> None:
+    def outcome(self, ended: SyncEnded | None = None) -> None:
         """Take how a pass of Sync ended."""
+        if ended is None:
+            return  # typed by hand: it says nothing
         self._state.ended = [*self._state.ended[-INBOX_LIMIT:], ended]
 
     @workflow.update(description="One drift pass now; answers with its verdict (D37).")
@@ -112,8 +121,13 @@ class Drift:
         """Make a pass that begins after this call."""
         check_id = workflow.current_update_info().id  # type: ignore[union-attr]
         self._checks.append(check_id)
-        await workflow.wait_condition(lambda: check_id in self._answers or self._gone)
+        await workflow.wait_condition(lambda: check_id in self._answers or self._ended)
         return self._answers.pop(check_id, DriftReport(verdict=Verdict.GONE))
+
+    @check.validator
+    def _accept_check(self) -> None:
+        """Refuse any input, and an id that names no Release: its run ends without an answer."""
+        release_of(workflow.info().workflow_id)
 
     @workflow.query(name=STATE_QUERY, description="Last verdict, next pass, next try and why.")
     def view(self) -> DriftView:
@@ -135,7 +149,7 @@ class Drift:
             return
         try:
             await workflow.wait_condition(
-                lambda: bool(self._state.ended) or self._pass_is_asked_for(),
+                lambda: bool(self._state.ended) or self._pass_is_asked_for() or self._may_continue_as_new(),
                 timeout=timedelta(seconds=due - _now()) if due else None,
                 timeout_summary="next try" if due == self._state.next_try else "next drift pass",
             )
@@ -159,7 +173,7 @@ class Drift:
 
     def _pass_is_asked_for(self) -> bool:
         # While a Sync applies, events and checks wait for its end (D35); the tick bounds that wait.
-        return not self._busy and bool(self._state.inbox or self._checks)
+        return not self._state.busy and bool(self._state.inbox or self._checks)
 
     def _schedule_tick(self, *, first: bool = False) -> None:
         state = self._state
@@ -178,7 +192,7 @@ class Drift:
     async def _take_outcomes(self) -> None:
         ended, self._state.ended = self._state.ended, []
         for one in ended:
-            self._busy = False
+            self._state.busy = False
             self._adopt(one.uid)
             await self._count(one)
 
@@ -222,30 +236,31 @@ class Drift:
         checks, self._checks = self._checks, []
         cause = Cause.CHECK if checks else events[0].cause if events else Cause.TICK
         # At the tick the wait for a Sync is over, even if that Sync was ended by hand and will never say so.
-        report = await self._pass(cause, patient=not (self._busy and ticked))
+        report = await self._pass(cause, patient=not (self._state.busy and ticked))
         self._adopt(report.uid)
         state = self._state
-        if ticked or report.tick != state.tick:
+        if ticked or not report.tick or report.tick != state.tick:
             state.tick = report.tick
             self._schedule_tick()
         if report.verdict is Verdict.BUSY:
             # Made again when the Sync ends, or at the next tick.
-            self._busy = True
+            self._state.busy = True
             state.inbox, self._checks = events + state.inbox, checks + self._checks
             if not state.next_tick:
                 state.next_tick = _now() + PATIENCE
             if not state.inbox:
                 state.inbox = [Changed(uid=report.uid, cause=Cause.SYNC_ENDED, id="")]
             return
-        self._busy = False
+        self._state.busy = False
         state.last = report
         state.fights = report.fights
         for check in checks:
             self._answers[check] = report
-        self._gone = report.verdict is Verdict.GONE
+        # What came in meanwhile may be about a new Release of the same name.
+        self._ended = report.verdict is Verdict.GONE and not state.inbox and not state.ended
         if report.heal:
             await self._ask(Trigger.SYNC_REQUESTED, annotate=True)
-        elif ticked and report.reconcile:
+        elif ticked and report.tick and report.reconcile:
             await self._ask(Trigger.PERIODIC)
 
     async def _pass(self, cause: Cause, *, patient: bool) -> DriftReport:
@@ -259,8 +274,14 @@ class Drift:
                 limit=timedelta(minutes=15),
             )
         except (StepFailed, RenderLost) as error:
+            # The reconcile does not depend on the pass: what it cannot compare may still be applied.
             return DriftReport(
-                verdict=Verdict.UNDETERMINED, uid=self._state.uid, message=str(error), tick=self._state.tick
+                verdict=Verdict.UNDETERMINED,
+                uid=self._state.uid,
+                message=str(error),
+                tick=self._state.tick,
+                reconcile=True,
+                fights=self._state.fights,
             )
 
     async def _ask(self, trigger: Trigger, *, annotate: bool = False, delay_ms: int = 0) -> None:

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from temporalio import workflow
 from temporalio.common import Priority, RetryPolicy
-from temporalio.exceptions import ActivityError, ApplicationError
+from temporalio.exceptions import ActivityError, ApplicationError, CancelledError
 from temporalio.workflow import EventGroup
 
 from convoy.api.errors import DeployFailed, error_classes
@@ -22,6 +22,9 @@ T = TypeVar("T")
 
 HEARTBEAT = timedelta(seconds=30)
 """At least as long as one request to a target may take: when it has passed, a frozen worker's last request has too."""
+
+PATIENCE = timedelta(hours=1)
+"""What all attempts of a step together get beyond the limit of one: a frozen worker's polls can swallow some."""
 
 _RETRY = RetryPolicy(
     initial_interval=timedelta(seconds=1), backoff_coefficient=2.0, maximum_interval=timedelta(seconds=30)
@@ -52,7 +55,7 @@ async def step(
     activity_id: str | None = None,
     fairness_key: str = "",
 ) -> T:
-    """Run one activity. `limit` bounds one attempt; all attempts together get an hour more.
+    """Run one activity. `limit` bounds one attempt; all attempts together get `PATIENCE` more.
 
     Raises `StepFailed` with the condition's reason, or `RenderLost`.
     """
@@ -62,7 +65,7 @@ async def step(
             arg,
             result_type=result_type,
             start_to_close_timeout=limit,
-            schedule_to_close_timeout=limit + timedelta(hours=1),
+            schedule_to_close_timeout=limit + PATIENCE,
             heartbeat_timeout=HEARTBEAT,
             retry_policy=_RETRY,
             summary=summary,
@@ -83,7 +86,9 @@ def _translate(name: Activity, error: ActivityError) -> StepFailed | RenderLost:
         if cause.type in error_classes():
             return StepFailed(cause.type, cause.message)
         return StepFailed(DeployFailed.reason, f"step {name}: {cause.message}")
-    kind = type(cause).__name__ if cause else type(error).__name__
+    if isinstance(cause, CancelledError):
+        return StepFailed(DeployFailed.reason, f"step {name} was cancelled by hand")
     return StepFailed(
-        DeployFailed.reason, f"step {name} did not finish: {kind}; see the Sync workflow for its attempts"
+        DeployFailed.reason,
+        f"step {name} did not finish: no worker completed it in time; its workflow in the web UI shows the attempts",
     )

@@ -50,6 +50,7 @@ with workflow.unsafe.imports_passed_through():
 
 APPLIED = "Applied"
 NOTHING = "Nothing"
+DELETED = "Deleted"
 INBOX_LIMIT = 100
 RENDER_ATTEMPTS = 3
 
@@ -85,7 +86,10 @@ class Sync:
         self._waves_done = 0
         self._lost = 0
         self._planned_at = ""
+        self._woken = ""
         self._result = Settled("", "", NOTHING, "nothing was asked for", "", False)
+        self._asking: list[str] = []
+        self._answering: list[str] = []
         self._answers: dict[str, Settled] = {}
 
     @workflow.run
@@ -96,20 +100,26 @@ class Sync:
             self._release = release_of(workflow.info().workflow_id)
         except BadWorkflowId as error:
             raise ApplicationError(str(error), type="BadWorkflowId", non_retryable=True) from error
+        resume, self._state.resume = self._state.resume, None
+        if resume is not None:
+            await self._pass(
+                (), resume
+            )  # what has come in meanwhile is for the next pass: this one began without it
         while True:
-            resume, self._state.resume = self._state.resume, None
-            if resume is None and not self._state.inbox:
-                await self._wait_for_requests()
-            requests = self._take_requests()
-            if not requests and resume is None:
-                break
-            await self._pass(requests, resume)
-            await workflow.wait_condition(workflow.all_handlers_finished)
+            await workflow.wait_condition(self._may_go_on)
             if not self._state.inbox and not self._state.waiting:
-                break
+                return self._close()
             if history_is_long() and workflow.all_handlers_finished():
                 workflow.continue_as_new(self._state)
-        return self._close()
+            await self._pass(self._take_requests(), None)
+
+    def _may_go_on(self) -> bool:
+        if self._answers:
+            return False  # whoever asked reads the answer before the run goes on or closes
+        if self._state.inbox:
+            return True
+        # A run that was started without a signal has its update's handler running already.
+        return workflow.all_handlers_finished() and (not self._state.waiting or history_is_long())
 
     # --- requests --------------------------------------------------------------------------------
 
@@ -119,18 +129,26 @@ class Sync:
         self._append(request or SyncRequest())
 
     @workflow.signal(name="wake", description="A wait may be over; the argument is the Release's UID.")
-    def wake(self, uid: str) -> None:
-        """End the wait for an owner (D14); without effect while nothing waits."""
-        if self._state.waiting and uid == self._plan.uid:
+    def wake(self, uid: str = "") -> None:
+        """End the wait for an owner (D14), also one that the running pass is about to begin."""
+        self._woken = uid
+        if self._state.waiting and uid in ("", self._state.waiting):
             self._append(SyncRequest(trigger=Trigger.OWNER_CHANGED, uid=uid))
 
     @workflow.update(name="sync", description="Sync now and answer with the outcome.")
     async def sync_now(self, force: bool = False) -> Settled:
         """Ask for a sync and wait for its first settled result, holds included."""
-        request_id = f"update/{workflow.current_update_info().id}"  # type: ignore[union-attr]
-        self._append(SyncRequest(id=request_id, force=force))
-        await workflow.wait_condition(lambda: request_id in self._answers)
-        return self._answers.pop(request_id)
+        update_id = workflow.current_update_info().id  # type: ignore[union-attr]
+        self._asking.append(update_id)
+        self._append(SyncRequest(force=force))
+        await workflow.wait_condition(lambda: update_id in self._answers)
+        return self._answers.pop(update_id)
+
+    @sync_now.validator
+    def _accept_sync(self, force: bool = False) -> None:
+        """Refuse input of another shape, and an id that names no Release: its run ends without an answer."""
+        del force
+        release_of(workflow.info().workflow_id)
 
     @workflow.query(name=STATE_QUERY, description="Phase, plan, progress and result of this run.")
     def view(self) -> SyncView:
@@ -145,25 +163,22 @@ class Sync:
         )
 
     def _append(self, request: SyncRequest) -> None:
-        if request.id and request.id in self._state.seen:
-            return
-        if len(self._state.inbox) >= INBOX_LIMIT:
-            # Any one reconcile answers them all; what must not be lost is that one is due, and whether by force.
-            self._state.inbox[-1] = replace(request, force=request.force or self._state.inbox[-1].force)
-            return
         if request.id:
+            if request.id in self._state.seen:
+                return
             self._state.seen = [*self._state.seen[-INBOX_LIMIT:], request.id]
-        self._state.inbox.append(request)
-
-    async def _wait_for_requests(self) -> None:
-        if self._state.waiting:
-            await workflow.wait_condition(lambda: bool(self._state.inbox))
-            return
-        # Started without a signal: the request of an update-with-start is delivered in the same task.
-        await workflow.wait_condition(lambda: bool(self._state.inbox) or workflow.all_handlers_finished())
+        inbox = self._state.inbox
+        for place, other in enumerate(inbox):
+            if (other.trigger, other.uid) == (request.trigger, request.uid):
+                # One pass answers both, so a flood of requests is one request.
+                delay = min(request.delay_ms, other.delay_ms)
+                inbox[place] = replace(request, force=request.force or other.force, delay_ms=delay)
+                return
+        self._state.inbox = [*inbox[1 - INBOX_LIMIT :], request]
 
     def _take_requests(self) -> tuple[SyncRequest, ...]:
         taken, self._state.inbox = self._state.inbox, []
+        self._answering, self._asking = [*self._answering, *self._asking], []
         return tuple(taken)
 
     async def _write_down(self, request: SyncRequest) -> None:
@@ -176,23 +191,27 @@ class Sync:
             str,
             summary="write the /sync request to the Release",
         )
-        # The watcher will echo the annotation; that echo is this same request.
+        if not annotation:
+            return  # the Release is gone
+        # The watcher echoes the annotation, perhaps it has already; that echo is this same request.
         self._state.seen = [*self._state.seen[-INBOX_LIMIT:], annotation]
+        self._state.inbox = [other for other in self._state.inbox if other.id != annotation]
 
     # --- a pass ----------------------------------------------------------------------------------
 
     async def _pass(self, requests: tuple[SyncRequest, ...], resume: Resume | None) -> None:
         attempted = resume is not None
+        self._planned_at, self._woken = "", ""
         try:
             if resume is not None:
                 self._plan = resume.plan
                 outcome = await self._sync(resume.plan, resume)
             else:
                 resolved = await self._resolve(requests)
-                self._plan, self._waves_done, self._planned_at = resolved.plan, 0, ""
                 if resolved.decision is Decision.NOTHING:
-                    self._settle(requests, Outcome(NOTHING, resolved.message), "")
+                    self._settle_nothing(resolved, requests[0].trigger)
                     return
+                self._plan, self._waves_done = resolved.plan, 0
                 attempted = resolved.decision in (Decision.APPLY, Decision.REAPPLY)
                 outcome = await self._carry_out(resolved)
         except StepFailed as error:
@@ -201,37 +220,58 @@ class Sync:
             self._lost += 1
             if self._lost < RENDER_ATTEMPTS:
                 self._append(SyncRequest(trigger=Trigger.RESTARTED, uid=self._plan.uid))
-                self._state.inbox += [request for request in requests if request.id.startswith("update/")]
                 return
             outcome = Outcome(DeployFailed.reason, f"the render disappears from the working store: {error}")
-        if outcome.reason == "Deleted":
-            self._state.waiting = False
-            self._settle(requests, outcome, "")
+        self._lost = 0
+        if outcome.reason == DELETED:
+            self._state.waiting = ""
+            self._settle(outcome, "")
             return
+        await self._record(outcome, attempted=attempted)
+
+    async def _record(self, outcome: Outcome, *, attempted: bool) -> None:
         self._enter("Recording", outcome.reason, outcome.message)
-        recorded = await step(
-            Activity.RECORD,
-            RecordInput(self._plan, outcome, attempted=attempted, planned_at=self._planned_at),
-            Recorded,
-            summary=f"write the result to the Release: {outcome.reason}",
-            limit=timedelta(minutes=5),
-        )
-        self._state.waiting = outcome.reason == WaitingForOwner.reason
-        self._settle(requests, outcome, recorded.status)
+        self._state.waiting = self._plan.uid if outcome.reason == WaitingForOwner.reason else ""
+        status = ""
+        try:
+            status = (
+                await step(
+                    Activity.RECORD,
+                    RecordInput(self._plan, outcome, attempted=attempted, planned_at=self._planned_at),
+                    Recorded,
+                    summary=f"write the result to the Release: {outcome.reason}",
+                    limit=timedelta(minutes=5),
+                )
+            ).status
+        except (StepFailed, RenderLost) as error:
+            # Nobody is told, so nobody would end a wait: the run closes, and the next tick tries again.
+            self._state.waiting = ""
+            message = f"{outcome.reason} ({outcome.message}), but the result could not be written: {error}"
+            outcome = replace(outcome, reason=DeployFailed.reason, message=message, applied=False)
+        self._settle(outcome, status)
+        if self._state.waiting and self._woken == self._state.waiting:
+            self._append(SyncRequest(trigger=Trigger.OWNER_CHANGED, uid=self._woken))
 
     async def _resolve(self, requests: tuple[SyncRequest, ...]) -> Resolved:
         self._enter("Resolving")
-        for request in requests:
-            if request.trigger is Trigger.MANUAL:
-                await self._write_down(request)
-        delay = min((request.delay_ms for request in requests), default=0)
-        return await step(
-            Activity.RESOLVE,
-            ResolveInput(requests=requests, delay_ms=delay),
-            Resolved,
-            summary="read the Release, render it, decide",
-            limit=timedelta(minutes=10),
-        )
+        try:
+            for request in requests:
+                if request.trigger is Trigger.MANUAL:
+                    await self._write_down(request)
+            return await step(
+                Activity.RESOLVE,
+                ResolveInput(
+                    requests=requests, delay_ms=min((request.delay_ms for request in requests), default=0)
+                ),
+                Resolved,
+                summary="read the Release, render it, decide",
+                limit=timedelta(minutes=10),
+            )
+        except StepFailed:
+            # There is no plan, so the result is written to whichever Release was asked for.
+            uid = next((request.uid for request in requests if request.uid), "")
+            self._plan, self._waves_done = Plan(uid=uid, trigger=requests[0].trigger), 0
+            raise
 
     async def _carry_out(self, resolved: Resolved) -> Outcome:
         plan = resolved.plan
@@ -247,7 +287,7 @@ class Sync:
                     summary="delete or orphan what was applied",
                     limit=timedelta(hours=1),
                 )
-                return Outcome("Deleted", message)
+                return Outcome(DELETED, message)
             case Decision.REAPPLY:
                 self._enter("Applying")
                 result = await step(
@@ -351,7 +391,7 @@ class Sync:
 
     # --- telling ---------------------------------------------------------------------------------
 
-    def _settle(self, requests: tuple[SyncRequest, ...], outcome: Outcome, status: str) -> None:
+    def _settle(self, outcome: Outcome, status: str) -> None:
         """Answer everyone who waits for this pass."""
         self._result = Settled(
             requested_at=self._plan.requested_at,
@@ -361,10 +401,28 @@ class Sync:
             render_ref=self._plan.render_ref,
             changed=outcome.changed,
         )
-        for request in requests:
-            if request.id.startswith("update/"):
-                self._answers[request.id] = self._result
-        self._enter("Waiting" if self._state.waiting else "Settled", outcome.reason, outcome.message)
+        self._answer(self._result)
+        self._rest()
+
+    def _settle_nothing(self, resolved: Resolved, trigger: Trigger) -> None:
+        """Nothing was due. What an earlier pass of this run came to stays the run's result."""
+        nothing = Settled("", "", NOTHING, resolved.message, "", False)
+        self._answer(nothing)
+        if resolved.plan.uid != self._state.waiting:
+            self._state.waiting = ""  # the Release that waited is gone
+        if self._result.reason == NOTHING:
+            self._plan, self._result = Plan(uid=resolved.plan.uid, trigger=trigger), nothing
+        self._rest()
+
+    def _answer(self, settled: Settled) -> None:
+        for update_id in self._answering:
+            self._answers[update_id] = settled
+        self._answering = []
+
+    def _rest(self) -> None:
+        self._enter(
+            "Waiting" if self._state.waiting else "Settled", self._result.reason, self._result.message
+        )
 
     def _enter(self, phase: str, reason: str = "", message: str = "") -> None:
         self._phase = phase
