@@ -43,14 +43,10 @@ class RenderStore:
             elif parts.scheme == "memory":
                 store = from_url("memory:///")
             else:
-                store = from_url(
-                    url,
-                    client_options={
-                        "timeout": timedelta(seconds=TIMEOUT),
-                        "connect_timeout": timedelta(seconds=5),
-                    },
-                    retry_config={"max_retries": 3, "retry_timeout": timedelta(seconds=TIMEOUT / 2)},
-                )
+                # Timeouts stay obstore's (5 s to connect, 30 s a request): client options given here would
+                # override what the environment says, such as AWS_ALLOW_HTTP.
+                half = timedelta(seconds=TIMEOUT / 2)
+                store = from_url(url, retry_config={"max_retries": 3, "retry_timeout": half})
         except (BaseError, ValueError) as error:
             raise ValueError(f"--render-store-url: {_first_line(error)}") from None
         host = parts.netloc.rpartition("@")[2]
