@@ -32,7 +32,7 @@ async def connect(
         async for attempt in AsyncRetrying(
             retry=retry_if_exception_type((RPCError, RuntimeError)),
             stop=stop_after_delay(CONNECT_SECONDS),
-            wait=wait_exponential_jitter(initial=0.2, max=3),
+            wait=wait_exponential_jitter(multiplier=0.2, max=3),
             reraise=True,
         ):
             with attempt:
