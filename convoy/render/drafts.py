@@ -126,7 +126,7 @@ def _check_identity(tree: Manifest, origin: str) -> None:
     if not metadata.get("name") and metadata.get("generateName"):
         raise Unsupported(f"{kind} has a generateName and no name; server-side apply needs metadata.name")
     _check_name(metadata, "name", kind, "metadata.name")
-    if metadata.get("namespace"):
+    if metadata.get("namespace", "") != "":
         _check_name(metadata, "namespace", kind, "metadata.namespace")
     for field_name in ("name", "namespace"):
         value = metadata.get(field_name, "")

@@ -26,6 +26,7 @@ _PLUGINS: Final = ("generators", "transformers", "validators")
 _FILES: Final = ("crds", "configurations", "patchesStrategicMerge")
 _WITH_PATH: Final = ("patches", "patchesJson6902", "replacements")
 _MAPS: Final = ("configMapGenerator", "secretGenerator")
+_FUNCTION: Final = "config.kubernetes.io/function"
 _REMOTE: Final = re.compile(
     r"://|^git@|^git::|^gh:|^[\w.-]+\.(com|org|io|net|dev)[:/]|[?&](ref|version|timeout)="
 )
@@ -88,8 +89,8 @@ class _Scan:
         for tree in trees:
             metadata = tree.get("metadata")
             annotations = metadata.get("annotations") if isinstance(metadata, dict) else None
-            functions = [key for key in annotations or () if key.startswith("config.kubernetes.io/function")]
-            if tree.get("apiVersion") != "builtin" or functions:
+            is_function = isinstance(annotations, dict) and any(_FUNCTION in key for key in annotations)
+            if tree.get("apiVersion") != "builtin" or is_function:
                 raise Unsupported(f"{subject}: {tree.get('kind')} is a plugin; it would run code as convoy")
             if "Helm" in str(tree.get("kind")):
                 raise Unsupported(f"{subject}: {tree['kind']} is not supported; use spec.content.helm")

@@ -80,6 +80,7 @@ class Renderer:
             SourceNotReady: the source cannot be fetched.
             Unsupported: the content cannot be rendered; the message names the file or the object.
             DeployFailed: the working folder or the store failed.
+            ApiError: the target cluster did not say what it knows.
         """
         uid = release.metadata.uid
         fetched = await fetch(release, home=home, cache=self._options.cache, options=self._options.source)
