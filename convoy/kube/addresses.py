@@ -7,6 +7,7 @@ may change that at any moment; so each address is judged when a connection is ma
 
 from __future__ import annotations
 
+import errno
 import socket
 from ipaddress import IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Any
@@ -77,7 +78,7 @@ class GuardedResolver(AbstractResolver):
         for result in found:
             why = refusal(result["host"])
             if why is not None:
-                raise AddressRefused(f"{host} is refused: {why}")
+                raise AddressRefused(errno.EACCES, f"{host} is refused: {why}")
         return found
 
     async def close(self) -> None:

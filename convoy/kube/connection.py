@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 _log = structlog.get_logger(__name__)
 
 _TOKEN = "BearerToken"
+_REFRESH_SECONDS = 60
 _CLUSTER_FIELDS = {
     "server",
     "certificate-authority-data",
@@ -82,10 +83,10 @@ async def connect_kubeconfig(
         async def refresh() -> None:
             while True:
                 try:
-                    await _untyped(config.refresh_token)(loader, configuration)
+                    await _untyped(config.refresh_token)(loader, configuration, _REFRESH_SECONDS)
                 except (config.ConfigException, OSError, ValueError) as error:
                     _log.warning("token-refresh-failed", kubeconfig=file, error=_one_line(error))
-                    await asyncio.sleep(60)
+                    await asyncio.sleep(_REFRESH_SECONDS)
 
         endpoint = replace(endpoint, refresh=refresh)
     return KubeClient(endpoint, limits=limits)

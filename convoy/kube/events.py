@@ -24,6 +24,8 @@ from convoy.kube.retry import with_retries
 _log = structlog.get_logger(__name__)
 
 CONTROLLER = f"{GROUP}/convoy"
+# An event is not worth more of a sync's time.
+_BUDGET_SECONDS = 2.0
 # Limits of the API server.
 _NOTE = 1024
 _REASON = 128
@@ -83,7 +85,7 @@ class Events:
             },
         }
         try:
-            await with_retries(lambda: self._write(event, now))
+            await with_retries(lambda: self._write(event, now), budget=_BUDGET_SECONDS)
         except ApiError as error:
             subject = str(key_of(regarding))
             _log.warning("event-not-written", object=subject, reason=reason, error=error.message)

@@ -8,7 +8,8 @@ from convoy.kube.resources import CONFIG_MAPS
 
 async def test_a_dry_run_of_a_delete_deletes_nothing(home: KubeClient, namespace: str) -> None:
     await home.create(
-        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "box", "namespace": namespace}}, CONFIG_MAPS
+        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "box", "namespace": namespace}},
+        CONFIG_MAPS,
     )
     await home.delete(CONFIG_MAPS, namespace, "box", dry_run=True)
     assert await home.get(CONFIG_MAPS, namespace, "box")
