@@ -11,6 +11,7 @@ from deploy.stack.local import Stack
 from tests.e2e.harness.convoy import Convoy, running_convoy
 from tests.e2e.harness.process import ConvoyProcess
 from tests.e2e.runner.report import CaseReport
+from tests.e2e.tenant import Tenant, new_tenant
 
 _LOG = pytest.StashKey[tuple[ConvoyProcess, int]]()
 
@@ -25,6 +26,13 @@ async def convoy(stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> Asyn
     """One convoy for all tests of this folder; it ends before tests that want a server without convoy."""
     async with running_convoy(stack, tmp_path_factory.mktemp("convoy")) as running:
         yield running
+
+
+@pytest.fixture
+async def tenant(convoy: Convoy) -> AsyncIterator[Tenant]:
+    """A namespace of the test's own with the Cluster `here`."""
+    async with new_tenant(convoy.home, convoy.temporal) as opened:
+        yield opened
 
 
 @pytest.fixture(autouse=True)
