@@ -188,9 +188,7 @@ class Drifting:
         counts = finding.counts or Counts(total=0)
         changes = ""
         if found.result is not None:
-            data = msgspec.json.encode(
-                [one.tree() for one in found.result.objects if one.changes or one in found.result.drifted]
-            )
+            data = msgspec.json.encode([one.tree() for one in found.result.drifted])
             await self._services.renders.save_blob(release.metadata.uid, CHANGES, data)
             changes = CHANGES
         automatic = bool(release.spec.sync_policy.automatic)
