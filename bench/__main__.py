@@ -1,0 +1,48 @@
+"""`python -m bench [name]`: every benchmark, or one. Progress goes to stderr, one line of JSON each to stdout."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from bench import sync_500, trigger_latency
+from bench.harness import installed
+from deploy.stack.local import Stack
+from deploy.stack.providers import provider
+
+BENCHES = {bench.NAME: bench.run for bench in (trigger_latency, sync_500)}
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run what was asked for and return the exit code."""
+    unknown = [name for name in arguments if name not in BENCHES]
+    if unknown:
+        print(f"no benchmark {unknown[0]}; there are {', '.join(BENCHES)}", file=sys.stderr)
+        return 2
+    with provider(os.environ).provide(say=_say) as stack:
+        for name in arguments or BENCHES:
+            _say(f"running {name}")
+            asyncio.run(_run(name, stack))
+    return 0
+
+
+async def _run(name: str, stack: Stack) -> None:
+    with tempfile.TemporaryDirectory(prefix="convoy-bench-") as folder:
+        async with installed(stack, Path(folder)) as bench:
+            try:
+                await BENCHES[name](bench)
+            except Exception:
+                _say((bench.folder / "convoy.log").read_text(errors="replace")[-5000:])
+                raise
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
