@@ -27,7 +27,7 @@ def parse_reference(text: str) -> ObjectKey:
     namespace, slash, name = rest.partition("/")
     if not slash:
         namespace, name = "", rest
-    if not space or not name or (slash and not namespace):
+    if not kind_text or not space or not name or (slash and not namespace):
         raise BadReference(f"{text!r} is no reference; expected Kind[.group] [namespace/]name")
     group, kind = parse_kind(kind_text)
     return ObjectKey(group, kind, namespace, name)
