@@ -73,7 +73,10 @@ class Drifting:
         uid = tree["metadata"]["uid"]
         if tree["metadata"].get("deletionTimestamp"):
             # The observer skips a Release that is being deleted (`reference/drift`, When the observer checks).
-            return DriftReport(Verdict.SKIPPED, uid=uid, tick=self._tick(None), began_at=began_at)
+            # Its teardown is asked for at each tick, since a run that was terminated by hand asks for nothing.
+            return DriftReport(
+                Verdict.SKIPPED, uid=uid, tick=self._tick(None), began_at=began_at, reconcile=True
+            )
         try:
             release = Release.read(tree)
         except ConvoyError as error:

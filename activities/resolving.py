@@ -66,7 +66,7 @@ class Resolving:
             return await self._refuse(tree, wishes, error)
         siblings = self._services.siblings.of(name.namespace)
         now = seen(release, spec_hash=spec_hash(tree), siblings=siblings)
-        trigger = _trigger(wishes, reasons_to_sync(release, now))
+        trigger = trigger_of(release, wishes, reasons_to_sync(release, now))
         if trigger is None:
             return Resolved(
                 Decision.NOTHING, Plan(uid=uid), message="all that was asked for has been seen already"
@@ -142,11 +142,21 @@ class Resolving:
         return desired
 
 
-def _trigger(wishes: list[SyncRequest], reasons: list[Trigger]) -> Trigger | None:
-    """Return why this pass is made, or None where nothing is due."""
+def trigger_of(release: Release, wishes: list[SyncRequest], reasons: list[Trigger]) -> Trigger | None:
+    """Return why this pass is made, or None where nothing is due.
+
+    A pass that began and never wrote its result is made again: its worker died in `resolve`, or somebody reset or
+    terminated its run. The workflow id is the lock, so nobody is still at it.
+    """
     if reasons:
         return reasons[0]
-    return next((wish.trigger for wish in wishes if wish.trigger in _ALWAYS), None)
+    due = next((wish.trigger for wish in wishes if wish.trigger in _ALWAYS), None)
+    return due or (Trigger.RESTARTED if wishes and _is_unfinished(release) else None)
+
+
+def _is_unfinished(release: Release) -> bool:
+    sync = release.status.sync
+    return sync is not None and bool(sync.run_id) and not sync.settled_at
 
 
 def _plan(release: Release, trigger: Trigger) -> Plan:
