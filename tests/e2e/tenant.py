@@ -9,7 +9,7 @@ import asyncio
 import secrets
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -76,6 +76,18 @@ class Tenant:
         """Change files of an inline source; None removes one."""
         return await self.patch(name, {"spec": {"source": {"inline": {"files": dict(files)}}}})
 
+    async def delete(self, name: str) -> None:
+        await self.home.delete(RELEASES, self.namespace, name)
+
+    async def make_namespace(self, name: str) -> None:
+        await self.home.create(
+            {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}, NAMESPACES
+        )
+
+    async def delete_namespace(self) -> None:
+        """Let it go, and do not wait until it is gone."""
+        await self.home.delete(NAMESPACES, None, self.namespace)
+
     async def sync(self, name: str, *, force: bool = False) -> str:
         return await request_sync(self.home, self.namespace, name, now=datetime.now(UTC), force=force)
 
@@ -84,9 +96,9 @@ class Tenant:
     async def get(self, name: str) -> Manifest:
         return await self.home.get(RELEASES, self.namespace, name)
 
-    async def config_map(self, name: str) -> Manifest | None:
+    async def config_map(self, name: str, namespace: str | None = None) -> Manifest | None:
         try:
-            return await self.home.get(CONFIG_MAPS, self.namespace, name)
+            return await self.home.get(CONFIG_MAPS, namespace or self.namespace, name)
         except NotFound:
             return None
 
@@ -151,11 +163,11 @@ class Tenant:
 async def new_tenant(home: KubeClient, client: Client) -> AsyncIterator[Tenant]:
     """Make a namespace with the Cluster `here`; deleted afterwards, without waiting until it is gone."""
     tenant = Tenant(home, client, f"t-{secrets.token_hex(5)}")
-    namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": tenant.namespace}}
-    await home.create(namespace, NAMESPACES)
+    await tenant.make_namespace(tenant.namespace)
     await tenant.cluster("here", {"inCluster": {}})
     yield tenant
-    await home.delete(NAMESPACES, None, tenant.namespace)
+    with suppress(NotFound):
+        await tenant.delete_namespace()
 
 
 def applied_of(tree: Manifest) -> Mapping[str, str]:
