@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bench import sync_500, trigger_latency
-from bench.harness import installed
+from bench.harness import installed, note
 from deploy.stack.local import Stack
 from deploy.stack.providers import provider
 
@@ -23,9 +23,9 @@ def main(arguments: Sequence[str]) -> int:
     if unknown:
         print(f"no benchmark {unknown[0]}; there are {', '.join(BENCHES)}", file=sys.stderr)
         return 2
-    with provider(os.environ).provide(say=_say) as stack:
+    with provider(os.environ).provide(say=note) as stack:
         for name in arguments or BENCHES:
-            _say(f"running {name}")
+            note(f"running {name}")
             asyncio.run(_run(name, stack))
     return 0
 
@@ -36,12 +36,8 @@ async def _run(name: str, stack: Stack) -> None:
             try:
                 await BENCHES[name](bench)
             except Exception:
-                _say((bench.folder / "convoy.log").read_text(errors="replace")[-5000:])
+                note((bench.folder / "convoy.log").read_text(errors="replace")[-5000:])
                 raise
-
-
-def _say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

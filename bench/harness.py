@@ -47,7 +47,7 @@ class Bench:
     @property
     def kubectl(self) -> Path:
         """kubectl of the stack's own version."""
-        return self.stack.tool("kubectl", _note)
+        return self.stack.tool("kubectl", note)
 
     @property
     def rss_mb(self) -> int:
@@ -153,7 +153,7 @@ async def _running(stack: Stack, folder: Path) -> AsyncIterator[int]:
     environment = os.environ | {
         "KUBECONFIG": str(stack.kubeconfig),
         "CONVOY_TEMPORAL_ADDRESS": stack.temporal_address,
-        "CONVOY_TOOLS": str(stack.tool("kustomize", _note).parent),
+        "CONVOY_TOOLS": str(stack.tool("kustomize", note).parent),
         "CONVOY_WORK_DIR": str(folder / "work"),
         "CONVOY_RENDER_STORE_URL": f"file://{folder / 'renders'}",
         "CONVOY_ALLOW_OWN_IDENTITY": "true",
@@ -173,5 +173,6 @@ async def _running(stack: Stack, folder: Path) -> AsyncIterator[int]:
             await process.wait()
 
 
-def _note(text: str) -> None:
+def note(text: str) -> None:
+    """Tell how far a benchmark is."""
     print(text, file=sys.stderr, flush=True)

@@ -16,6 +16,7 @@ from bench.harness import (
     condition,
     median,
     namespace,
+    note,
     reaches,
     release,
     report,
@@ -34,9 +35,10 @@ async def run(bench: Bench) -> None:
     """Measure and print."""
     times: dict[str, list[float]] = {"convoy": [], "kubectl": [], "floor": []}
     for number in range(ROUNDS):
-        times["convoy"].append(await _convoy(bench, f"bench-convoy-{number}"))
-        times["kubectl"].append(await _kubectl(bench, f"bench-kubectl-{number}"))
-        times["floor"].append(await _floor(bench, f"bench-floor-{number}"))
+        for who, contender in (("convoy", _convoy), ("kubectl", _kubectl), ("floor", _floor)):
+            seconds = await contender(bench, f"bench-{who}-{number}")
+            note(f"round {number + 1} of {ROUNDS}: {who} {seconds:.2f} s")
+            times[who].append(seconds)
     convoy, kubectl, floor = (median(times[who]) for who in ("convoy", "kubectl", "floor"))
     report(
         NAME,
