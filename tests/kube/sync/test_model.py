@@ -13,7 +13,7 @@ from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from typing import Any
 
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
@@ -37,9 +37,12 @@ from deploy.stack.local import Stack
 from tests.kube.sync.rig import Rig, epoch, render_of
 
 EXAMPLES = int(os.environ.get("CONVOY_MODEL_EXAMPLES", "12"))
-NAMES = ("n0", "n1", "n2", "n3")
-releases = st.sampled_from(("a", "b"))
-some_names = st.lists(st.sampled_from(NAMES), unique=True, max_size=4)
+POOLS = {"a": ("n0", "n1", "n2", "n3"), "b": ("n3", "n4", "n5", "n2")}
+"""The names that each Release may render: two are its own, two are fought over."""
+NAMES = sorted({*POOLS["a"], *POOLS["b"]})
+syncs = st.sampled_from("ab").flatmap(
+    lambda release: st.tuples(st.just(release), st.lists(st.sampled_from(POOLS[release]), unique=True))
+)
 
 
 class Crash(Exception):
@@ -127,10 +130,22 @@ class TwoReleases(RuleBasedStateMachine):
             return set()
         return {key.name for key in record.held()}
 
+    async def wished_by_other(self, release: str) -> set[str]:
+        other = self.releases["b" if release == "a" else "a"]
+        try:
+            record = await self.rig.record(other)
+        except NotFound:
+            return set()
+        return {entry.key.name for entry in (*record.objects, *record.planned, *record.claims)}
+
     async def watched(self, release: str, names: list[str], sync: Coroutine[Any, Any, bool]) -> None:
         """Run a sync that may end anyhow, and check what it must not do. It returns whether it was
         complete."""
-        before, mine = await self.live(), await self.held(release)
+        before, mine, wished = (
+            await self.live(),
+            await self.held(release),
+            await self.wished_by_other(release),
+        )
         try:
             complete = await sync
         except WaitingForOwner:
@@ -144,13 +159,16 @@ class TwoReleases(RuleBasedStateMachine):
             self.covered[release] = set(names)
         else:
             assert before.keys() <= after.keys(), "pruned after a partial sync"
+        assert not (before.keys() - after.keys()) & wished, "pruned what the other one has or claims"
         touched = {
             name for name in before.keys() | after.keys() if _version(before, name) != _version(after, name)
         }
         assert touched <= set(names) | mine, "wrote what is neither in the render nor in the inventory"
 
-    @rule(release=releases, names=some_names, pruning=st.booleans())
-    def sync(self, release: str, names: list[str], pruning: bool) -> None:
+    @rule(sync=syncs, pruning=st.booleans())
+    def a_sync(self, sync: tuple[str, list[str]], pruning: bool) -> None:
+        release, names = sync
+
         async def synced() -> bool:
             render = self.render(release, names)
             await self.rig.sync(self.releases[release], render, pruning=pruning)
@@ -161,8 +179,10 @@ class TwoReleases(RuleBasedStateMachine):
 
         self.run(self.watched(release, names, synced()))
 
-    @rule(release=releases, names=some_names)
-    def sync_that_fails(self, release: str, names: list[str]) -> None:
+    @rule(sync=syncs)
+    def a_sync_that_fails(self, sync: tuple[str, list[str]]) -> None:
+        release, names = sync
+
         async def failing() -> bool:
             try:
                 await self.rig.sync(self.releases[release], self.render(release, names, bad=True), force=True)
@@ -172,12 +192,14 @@ class TwoReleases(RuleBasedStateMachine):
 
         self.run(self.watched(release, names, failing()))
 
-    @rule(release=releases, names=some_names, after=st.integers(0, 3))
-    def sync_that_is_interrupted(self, release: str, names: list[str], after: int) -> None:
+    @rule(sync=syncs, after=st.integers(0, 3))
+    def a_sync_that_is_interrupted(self, sync: tuple[str, list[str]], after: int) -> None:
+        release, names = sync
         self.run(self.watched(release, names, self.apply_some(release, names, after, crash=False)))
 
-    @rule(release=releases, names=some_names, after=st.integers(1, 3))
-    def sync_that_crashes(self, release: str, names: list[str], after: int) -> None:
+    @rule(sync=syncs, after=st.integers(1, 3))
+    def a_sync_that_crashes(self, sync: tuple[str, list[str]], after: int) -> None:
+        release, names = sync
         self.run(self.watched(release, names, self.apply_some(release, names, after, crash=True)))
 
     async def apply_some(self, release: str, names: list[str], after: int, *, crash: bool) -> bool:
@@ -208,6 +230,23 @@ class TwoReleases(RuleBasedStateMachine):
                     should_stop=lambda: not crash and len(done) >= after,
                 )
         return False
+
+    @rule(shared=st.sampled_from(["n2", "n3"]))
+    def both_want_one_object_at_once(self, shared: str) -> None:
+        async def together() -> None:
+            wants = {release: sorted({*self.covered[release], shared}) for release in "ab"}
+            results = await asyncio.gather(
+                *(self.rig.sync(self.releases[each], self.render(each, wants[each])) for each in "ab"),
+                return_exceptions=True,
+            )
+            for release, result in zip("ab", results, strict=True):
+                if not isinstance(result, BaseException):
+                    self.covered[release] = set(wants[release])
+                elif not isinstance(result, WaitingForOwner):
+                    raise result
+            assert any(isinstance(each, WaitingForOwner) for each in results)
+
+        self.run(together())
 
     @rule(name=st.sampled_from(NAMES))
     def somebody_deletes(self, name: str) -> None:
@@ -269,7 +308,8 @@ def test_random_histories_of_two_releases(stack: Stack) -> None:
         TwoReleases,
         settings=settings(
             max_examples=EXAMPLES,
-            stateful_step_count=12,
+            stateful_step_count=20,
+            phases=[Phase.generate],  # to shrink against a real server takes longer than to read the history
             deadline=None,
             suppress_health_check=list(HealthCheck),
             database=None,
