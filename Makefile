@@ -38,7 +38,7 @@ check: .venv/.synced ## formatting, lint, types, layers
 
 cases: .venv/.synced ## run the case files of a folder (DIR=folder)
 	@test -n "$(DIR)" || { echo "say which folder: make cases DIR=folder" >&2; exit 2; }
-	@$(find_tools); CONVOY_CASES="$(abspath $(DIR))" $(BIN)/pytest tests/e2e/test_cases.py $(ARGS)
+	@$(find_tools); CONVOY_CASES="$(abspath $(DIR))" $(BIN)/pytest tests/e2e/test_cases.py -q --no-header -rN $(ARGS)
 
 bench: .venv/.synced ## measure, one line of JSON a benchmark (ONLY=name: one of them)
 	@$(find_tools); $(BIN)/python -m bench $(ONLY)
