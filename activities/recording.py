@@ -9,9 +9,7 @@ import structlog
 from temporalio import activity
 
 from activities.context import epoch, this_release
-from activities.desired import load_cluster
 from activities.services import Services
-from convoy.api.cluster import Cluster
 from convoy.api.errors import ConvoyError, Hold, WaitingForOwner, error_classes
 from convoy.api.names import MANAGER, MANAGER_RETRY
 from convoy.api.objects import Manifest, counted
@@ -109,13 +107,7 @@ class Recording:
     async def _withdraw(self, release: Release, planned_at: str) -> None:
         """Take back what was planned by a sync that ended before its first apply (D13)."""
         try:
-            cluster = Cluster.read(await load_cluster(self._services, release))
-            ledger = await Ledger.open(
-                self._services.home,
-                release=release,
-                target_uid=cluster.status.target_uid or "",
-                epoch=epoch(),
-            )
+            ledger = await Ledger.open(self._services.home, release=release, epoch=epoch())
             await withdraw_planned(ledger, planned_at)
         except ConvoyError as error:
             # They stay planned: the next claim takes them over, and no prune touches what was never applied.
