@@ -128,8 +128,11 @@ class Watcher:
             self._drift_known.add((release, metadata.uid))
 
     async def _sweep(self) -> None:
-        """Find what was missed: also a Drift workflow that somebody has ended by hand."""
+        """Find what was missed: also an owner that let go while nobody watched, or a Drift that was ended by hand."""
+        await self._inventories.synced()
         while True:
+            for claimant in self._ownership.claimants_of_free():
+                self._freed(claimant)
             await asyncio.sleep(self._sweep_seconds)
             self._drift_known.clear()
             for view in self._releases.values():
