@@ -77,6 +77,10 @@ async def let_cluster_go(home: KubeClient, release: Release) -> None:
     """Take the finalizers from the Cluster of a Release, and from its Secret, unless another Release needs
     them.
 
+    The inventory of this Release is gone by now. Of several Releases that are deleted together each might
+    otherwise leave it to the other; so one that is being deleted and has no inventory any more needs nothing,
+    and the last one to see that takes the finalizers away.
+
     Raises:
         DeployFailed: they cannot be read or written.
     """
@@ -85,13 +89,29 @@ async def let_cluster_go(home: KubeClient, release: Release) -> None:
     if name not in clusters:
         return
     releases = await _list(home, RELEASES, namespace)
-    needed = {_cluster_of(tree) for tree in releases if tree["metadata"]["uid"] != release.metadata.uid}
+    others = [tree for tree in releases if tree["metadata"]["uid"] != release.metadata.uid]
+    needed = {_cluster_of(tree) for tree in others if await _needs_its_target(home, tree)}
     if name in needed:
         return
     secret = _secret_of(clusters[name])
     if secret and secret not in {_secret_of(clusters[each]) for each in needed if each in clusters}:
         await _remove(home, SECRETS, namespace, secret, CLUSTER_FINALIZER)
     await _remove(home, CLUSTERS, namespace, name, CLUSTER_FINALIZER)
+
+
+async def _needs_its_target(home: KubeClient, release: Mapping[str, Any]) -> bool:
+    metadata = release["metadata"]
+    if "deletionTimestamp" not in metadata:
+        return True
+    try:
+        await with_retries(lambda: _metadata(home, INVENTORIES, metadata["namespace"], metadata["name"]))
+    except NotFound:
+        return False
+    except ApiError as error:
+        raise DeployFailed(
+            f"the ReleaseInventory {metadata['namespace']}/{metadata['name']} cannot be read: {error.message}"
+        ) from error
+    return True
 
 
 def _cluster_of(release: Mapping[str, Any]) -> str:

@@ -1,9 +1,10 @@
 """The end of a Release: its objects pruned or left, then every finalizer that convoy has put, in an order
 that a crash cannot break.
 
-Objects first, while Cluster, Secret and inventory are still held; then the Cluster and its Secret; then the
-inventory; the Release last. Each step finds its work done if it runs again. A target that cannot be reached
-must not hold a namespace for ever, so each failure says how to give it up.
+Objects first, while Cluster, Secret and inventory are still held; then the inventory, which tells other
+Releases that this one needs no Cluster any more; then the Cluster and its Secret; the Release last. Each
+step finds its work done if it runs again. A target that cannot be reached must not hold a namespace for ever,
+so each failure says how to give it up.
 """
 
 from __future__ import annotations
@@ -69,9 +70,9 @@ async def teardown(
                 home, release, record, connect, ownership, epoch=epoch, should_stop=should_stop
             )
             left = len(pruned.kept)
-    await let_cluster_go(home, release)
     if inventory is not None:
         await let_inventory_go(home, inventory)
+    await let_cluster_go(home, release)
     await let_release_go(home, release)
     return TornDown(pruned, left)
 

@@ -85,6 +85,20 @@ async def test_an_unreachable_cluster_holds_the_deletion_until_it_is_abandoned(
         assert "finalizers" not in left["metadata"]
 
 
+async def test_releases_of_one_cluster_that_are_deleted_together_all_let_it_go(tenant: Tenant) -> None:
+    names = [f"app-{number}" for number in range(8)]
+    for name in names:
+        await tenant.release(name, {"a.yaml": config_map(name, tenant.namespace)})
+    for name in names:
+        await tenant.applied(name)
+    assert (await tenant.home.get(CLUSTERS, tenant.namespace, "here"))["metadata"]["finalizers"]
+    for name in names:
+        await tenant.delete(name)
+    for name in names:
+        await tenant.gone(name)
+    assert "finalizers" not in (await tenant.home.get(CLUSTERS, tenant.namespace, "here"))["metadata"]
+
+
 async def test_a_release_made_again_under_the_same_name_starts_anew(tenant: Tenant) -> None:
     await tenant.release("app", {"a.yaml": config_map("a", tenant.namespace)})
     await tenant.applied("app")
