@@ -82,7 +82,8 @@ class Applying:
     async def apply_wave(self, wave: WaveInput) -> WaveResult:
         """Step 4, for one wave. A second attempt goes on behind what the first one reported (design 04, rule 6)."""
         plan, index = wave.plan, wave.index
-        async with Lease() as lease:
+        # Beats forget what an earlier attempt has told unless they tell it again: this one may fail early.
+        async with Lease(details=activity.info().heartbeat_details) as lease:
             stage = await open_stage(self._services, plan)
             ledger = await open_ledger(self._services, stage)
             seen = await self._seen(plan) if wave.seen else None

@@ -24,12 +24,13 @@ class Lease:
     def __init__(
         self,
         *,
+        details: Sequence[Any] = (),
         timeout: float | None = None,
         beat: Callable[..., None] = activity.heartbeat,
         shutting_down: Callable[[], bool] = activity.is_worker_shutdown,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self.details: Sequence[Any] = ()
+        self.details = details
         self._timeout = timeout if timeout is not None else _heartbeat_seconds()
         self._beat = beat
         self._shutting_down = shutting_down
