@@ -30,11 +30,12 @@ demo: .venv/.synced ## see convoy work on real servers; stays up until Ctrl-C (O
 test: .venv/.synced ## run every test on real servers (ARGS="-k name": some of them)
 	@$(find_tools); $(BIN)/pytest $(ARGS)
 
-check: .venv/.synced ## formatting, lint, types, layers
+check: .venv/.synced ## formatting, lint, types, layers, docs
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python -m docs.check
 
 cases: .venv/.synced ## run the case files of a folder (DIR=folder)
 	@test -n "$(DIR)" || { echo "say which folder: make cases DIR=folder" >&2; exit 2; }

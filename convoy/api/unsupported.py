@@ -29,6 +29,11 @@ _FIELDS: dict[str, Callable[[Release], object]] = {
 }
 
 
+def field_paths() -> tuple[str, ...]:
+    """Return the paths of all fields that convoy does not act on yet, for the reference pages."""
+    return tuple(_FIELDS)
+
+
 def unsupported_fields(release: Release) -> list[str]:
     """Return the paths of the fields that this Release sets and that convoy does not act on yet."""
     return [path for path, value in _FIELDS.items() if _is_set(value(release))]
