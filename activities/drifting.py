@@ -12,11 +12,12 @@ from temporalio import activity
 
 from activities.context import this_release
 from activities.desired import resolve_desired
+from activities.in_sync import write_in_sync
 from activities.lease import Lease
 from activities.services import Services
-from convoy.api.conditions import find_condition, replace_condition, summary_conditions, with_condition
+from convoy.api.conditions import find_condition
 from convoy.api.errors import ConvoyError
-from convoy.api.names import APPLIED, IN_SYNC, MANAGER, MANAGER_OBSERVE
+from convoy.api.names import APPLIED, MANAGER
 from convoy.api.objects import Manifest
 from convoy.api.release import Release
 from convoy.api.spec_hash import spec_hash
@@ -25,7 +26,7 @@ from convoy.drift.fights import FightState, Heal, detect_fights
 from convoy.drift.results import Counts, ScanResult
 from convoy.drift.scan import scan
 from convoy.drift.verdict import Verdict as Finding
-from convoy.drift.verdict import must_write, undetermined, verdict_of
+from convoy.drift.verdict import undetermined, verdict_of
 from convoy.kube.errors import NotFound
 from convoy.kube.resources import INVENTORIES, RELEASES
 from convoy.kube.retry import with_retries
@@ -39,13 +40,33 @@ from convoy.sync.release_status import reported
 from workflows.contract import Activity, Cause, DriftInput, DriftReport, Verdict
 
 CHANGES = "drift"
-"""Name of the blob with the changes that the latest pass of a Release found."""
+"""Name of the blob with the changes that the latest pass of a Release found (D37).
+
+It holds the objects that are Modified or Missing, as `ObjectDrift.tree` writes them, and none that is in sync: an
+object of the render without an entry is InSync. So its size is that of the drift, and a pass that finds nothing
+writes no blob and answers with the empty ref.
+"""
 
 _FIELDS_TOLD = 20
 """Drifted fields in the answer of a pass; all of them are in the stored changes."""
 
 _TORN_PASSES = 2
 """Passes that are made again at once because a sync wrote in between (D35)."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Subject:
+    """The Release that a pass is about, as it was when the pass began."""
+
+    tree: Manifest
+    release: Release
+    tick: float
+    marks: tuple[object, ...]
+    """What a sync changes (D35)."""
+
+    @property
+    def uid(self) -> str:
+        return self.release.metadata.uid
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,35 +88,48 @@ class Drifting:
     async def drift_pass(self, asked: DriftInput) -> DriftReport:
         """Compare the desired render with the cluster and write InSync."""
         began_at = format_time(datetime.now(UTC))
+        async with Lease():
+            report = await self._report_of_a_pass(asked)
+        return replace(report, began_at=began_at)
+
+    async def _report_of_a_pass(self, asked: DriftInput) -> DriftReport:
+        for _ in range(_TORN_PASSES):
+            subject = await self._subject(asked)
+            if isinstance(subject, DriftReport):
+                return subject
+            found = await self._pass(subject.release)
+            if await self._is_undisturbed(subject):
+                return await self._conclude(asked, subject, found)
+        return DriftReport(Verdict.BUSY, subject.uid, tick=subject.tick)
+
+    async def _subject(self, asked: DriftInput) -> _Subject | DriftReport:
+        """Read the Release as it is now; a report where there is nothing to compare."""
         tree = await self._read()
         if tree is None:
-            return DriftReport(Verdict.GONE, began_at=began_at)
+            return DriftReport(Verdict.GONE)
         uid = tree["metadata"]["uid"]
         if tree["metadata"].get("deletionTimestamp"):
             # The observer skips a Release that is being deleted (`reference/drift`, When the observer checks).
             # Its teardown is asked for at each tick, since a run that was terminated by hand asks for nothing.
-            return DriftReport(
-                Verdict.SKIPPED, uid=uid, tick=self._tick(None), began_at=began_at, reconcile=True
-            )
+            return DriftReport(Verdict.SKIPPED, uid, tick=self._tick(None), reconcile=True)
         try:
             release = Release.read(tree)
         except ConvoyError as error:
-            await self._write(tree, undetermined(error.message))
-            return DriftReport(
-                Verdict.UNDETERMINED, uid, error.message, began_at=began_at, tick=self._tick(None)
-            )
+            await write_in_sync(self._services.home, tree, undetermined(error.message))
+            return DriftReport(Verdict.UNDETERMINED, uid, error.message, tick=self._tick(None))
         tick = self._tick(release.spec.sync_policy.interval)
         if asked.patient and self._sync_is_running(tree, release):
-            return DriftReport(Verdict.BUSY, uid=uid, tick=tick, began_at=began_at)
-        async with Lease():
-            found = await self._undisturbed_pass(tree, release)
-        if found is None:
-            return DriftReport(Verdict.BUSY, uid=uid, tick=tick, began_at=began_at)
-        await self._write(tree, found.finding)
+            return DriftReport(Verdict.BUSY, uid, tick=tick)
+        return _Subject(tree, release, tick, await self._marks(tree))
+
+    async def _conclude(self, asked: DriftInput, subject: _Subject, found: _Pass) -> DriftReport:
+        """Say what a pass found, on the Release and to the workflow."""
+        release = subject.release
+        await write_in_sync(self._services.home, subject.tree, found.finding)
         report = await self._report(asked, release, found)
         if asked.cause is Cause.TICK and not release.spec.sync_policy.automatic:
             await self._report_manual(release, found.render_ref)
-        return replace(report, uid=uid, tick=tick, began_at=began_at)
+        return replace(report, uid=subject.uid, tick=subject.tick)
 
     async def _read(self) -> Manifest | None:
         name, home = this_release(), self._services.home
@@ -116,16 +150,10 @@ class Drifting:
         siblings = self._services.siblings.of(release.metadata.namespace)
         return bool(reasons_to_sync(release, seen(release, spec_hash=spec_hash(tree), siblings=siblings)))
 
-    async def _undisturbed_pass(self, tree: Manifest, release: Release) -> _Pass | None:
-        """Make the pass again where a sync wrote in between; None where one goes on writing."""
-        for _ in range(_TORN_PASSES):
-            before = await self._marks(tree)
-            found = await self._pass(release)
-            latest = await self._read()
-            if latest is None or await self._marks(latest) == before:
-                return found
-            tree = latest
-        return None
+    async def _is_undisturbed(self, subject: _Subject) -> bool:
+        """Whether no sync wrote during the compare: its verdict is about no state that ever was otherwise (D35)."""
+        latest = await self._read()
+        return latest is None or await self._marks(latest) == subject.marks
 
     async def _marks(self, tree: Manifest) -> tuple[object, ...]:
         """What a sync changes: the inventory's generation and `lastAttempted`."""
@@ -150,47 +178,11 @@ class Drifting:
         )
         return _Pass(verdict_of(result), result, render.ref)
 
-    async def _write(self, tree: Manifest, finding: Finding) -> None:
-        """Write InSync, with its own manager, only where it says something new."""
-        uid = tree["metadata"]["uid"]
-        generation = tree["metadata"].get("generation", 0)
-
-        def build(latest: Manifest) -> Manifest | None:
-            conditions = (latest.get("status") or {}).get("conditions")
-            before = find_condition(conditions, IN_SYNC)
-            if latest["metadata"]["uid"] != uid or not must_write(
-                finding, condition=before, generation=generation
-            ):
-                return None
-            now = datetime.now(UTC)
-            condition = with_condition(
-                conditions,
-                type=IN_SYNC,
-                status=finding.status,
-                reason=finding.reason,
-                message=finding.message,
-                generation=generation,
-                now=now,
-            )
-            current = latest["metadata"].get("generation", generation)
-            summary = summary_conditions(
-                replace_condition(conditions, condition), generation=current, now=now
-            )
-            return {"conditions": [condition, *summary]}
-
-        name = this_release()
-        try:
-            await write_status(
-                self._services.home, RELEASES, name.namespace, name.name, manager=MANAGER_OBSERVE, build=build
-            )
-        except NotFound:
-            return  # deleted meanwhile: there is nothing to observe any more
-
     async def _report(self, asked: DriftInput, release: Release, found: _Pass) -> DriftReport:
         finding = found.finding
         counts = finding.counts or Counts(total=0)
         changes = ""
-        if found.result is not None:
+        if found.result is not None and found.result.drifted:
             data = msgspec.json.encode([one.tree() for one in found.result.drifted])
             await self._services.renders.save_blob(release.metadata.uid, CHANGES, data)
             changes = CHANGES

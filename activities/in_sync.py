@@ -1,0 +1,51 @@
+"""The InSync condition on the Release, written by the manager `convoy-observe` (`reference/drift`).
+
+A write that says nothing new would wake every watcher of the Release at every pass, so there is none.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from activities.context import this_release
+from convoy.api.conditions import find_condition, replace_condition, summary_conditions, with_condition
+from convoy.api.names import IN_SYNC, MANAGER_OBSERVE
+from convoy.api.objects import Manifest
+from convoy.drift.verdict import Verdict, must_write
+from convoy.kube.client import KubeClient
+from convoy.kube.errors import NotFound
+from convoy.kube.resources import RELEASES
+from convoy.kube.status import write_status
+
+
+async def write_in_sync(home: KubeClient, tree: Manifest, finding: Verdict) -> None:
+    """Write what a pass over the Release `tree` found, only where the condition or the generation changes."""
+    uid = tree["metadata"]["uid"]
+    generation = tree["metadata"].get("generation", 0)
+
+    def build(latest: Manifest) -> Manifest | None:
+        conditions = (latest.get("status") or {}).get("conditions")
+        before = find_condition(conditions, IN_SYNC)
+        if latest["metadata"]["uid"] != uid or not must_write(
+            finding, condition=before, generation=generation
+        ):
+            return None
+        now = datetime.now(UTC)
+        condition = with_condition(
+            conditions,
+            type=IN_SYNC,
+            status=finding.status,
+            reason=finding.reason,
+            message=finding.message,
+            generation=generation,
+            now=now,
+        )
+        current = latest["metadata"].get("generation", generation)
+        summary = summary_conditions(replace_condition(conditions, condition), generation=current, now=now)
+        return {"conditions": [condition, *summary]}
+
+    name = this_release()
+    try:
+        await write_status(home, RELEASES, name.namespace, name.name, manager=MANAGER_OBSERVE, build=build)
+    except NotFound:
+        return  # deleted meanwhile: there is nothing to observe any more
