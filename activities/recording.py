@@ -17,6 +17,8 @@ from convoy.api.release import Release
 from convoy.kube.errors import NotFound
 from convoy.kube.resources import RELEASES
 from convoy.kube.status import write_status
+from convoy.policy.request import with_annotation_faults
+from convoy.policy.trigger import Trigger
 from convoy.sync.claim import withdraw_planned
 from convoy.sync.ledger import Ledger
 from convoy.sync.release_status import Attempt, Result, settled
@@ -45,6 +47,11 @@ def attempt_of(plan: Plan) -> Attempt:
     )
 
 
+def is_news(plan: Plan) -> bool:
+    """Return whether events tell of a pass even if it changes nothing: a resync of a large render is no news."""
+    return plan.changed_render or plan.forced or plan.trigger is Trigger.SYNC_REQUESTED
+
+
 class Recording:
     """The activities `record` and `record-retry`."""
 
@@ -57,11 +64,12 @@ class Recording:
         plan, outcome = done.plan, done.outcome
         release = this_release()
         now = datetime.now(UTC)
-        result = _result(done)
 
         def build(tree: Manifest) -> Manifest | None:
             if tree["metadata"]["uid"] != plan.uid:
                 return None  # deleted and made again: this result is not about that Release (D39)
+            message = with_annotation_faults(outcome.message, tree["metadata"].get("annotations") or {})
+            result = _result(done, message)
             limit = (tree.get("spec") or {}).get("historyLimit", 10)
             return settled(tree, result, generation=plan.generation, history_limit=limit, now=now)
 
@@ -75,7 +83,7 @@ class Recording:
             return Recorded("", f"Release {release} was deleted and made again")
         if done.planned_at:
             await self._withdraw(Release.model_validate(tree), done.planned_at)
-        await self._tell(tree, plan, outcome)
+        await self._tell(tree, done)
         _count(outcome)
         policy = Release.model_validate(tree).spec.sync_policy
         await self._services.signals.ended(release, SyncEnded(plan.uid, outcome.reason, policy))
@@ -113,29 +121,29 @@ class Recording:
             # They stay planned: the next claim takes them over, and no prune touches what was never applied.
             log.warning("planned-keys-not-withdrawn", release=str(this_release()), error=error.message)
 
-    async def _tell(self, tree: Manifest, plan: Plan, outcome: Outcome) -> None:
-        events = self._services.events
+    async def _tell(self, tree: Manifest, done: RecordInput) -> None:
+        plan, outcome, events = done.plan, done.outcome, self._services.events
         failed = error_classes().get(outcome.reason)
         if failed is not None:
             type_: Literal["Normal", "Warning"] = "Normal" if issubclass(failed, Hold) else "Warning"
             await events.emit(tree, reason=outcome.reason, note=outcome.message, type=type_)
             return
-        if not outcome.changed:
-            return  # a resync that changed nothing is no news
-        healed = outcome.applied and not plan.changed_render
+        if not outcome.changed and not (done.attempted and is_news(plan)):
+            return
+        healed = outcome.changed and not plan.changed_render
         await events.emit(tree, reason="Healed" if healed else "SyncSucceeded", note=outcome.message)
         if outcome.pruned:
             note = f"deleted {counted(outcome.pruned, 'object')} that left the render"
             await events.emit(tree, reason="Pruned", note=note)
 
 
-def _result(done: RecordInput) -> Result:
+def _result(done: RecordInput, message: str) -> Result:
     plan, outcome = done.plan, done.outcome
     attempted = done.attempted and outcome.reason != WaitingForOwner.reason
     succeeded = attempted and outcome.applied
     return Result(
         reason=outcome.reason,
-        message=outcome.message,
+        message=message,
         applied=outcome.applied,
         attempted=attempt_of(plan) if attempted else None,
         succeeded=attempt_of(plan) if succeeded else None,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from convoy.api.errors import WaitingForSync
 from convoy.api.names import APPLIED
 from convoy.api.release import Release
-from convoy.policy.request import annotation_faults, pending_request
+from convoy.policy.request import pending_request, with_annotation_faults
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,5 +43,4 @@ def sync_command(release: Release) -> str:
 
 
 def _report(release: Release, status: str, reason: str, message: str) -> Report:
-    faults = annotation_faults(release)
-    return Report(status, reason, f"{message} {faults}" if faults else message)
+    return Report(status, reason, with_annotation_faults(message, release.metadata.annotations))

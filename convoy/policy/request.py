@@ -1,12 +1,14 @@
 """What the annotations of a Release ask for (`reference/sync-policy`, The /sync request and Forced sync).
 
 Annotations are written by people too. A text that is no time must neither block a Release nor apply
-anything: it is no request, and `annotation_faults` says so in the condition. Times are compared to the
+anything: it is no request, and `with_annotation_faults` says so in the condition. Times are compared to the
 second, and only with each other, never with a clock: a writer whose clock is an hour ahead blocks nobody
 (D22).
 """
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 from convoy.api.names import SYNC_FORCE_REQUESTED_AT, SYNC_REQUESTED_AT
 from convoy.api.release import Release
@@ -34,14 +36,14 @@ def force_pending(release: Release) -> str | None:
     return _later(_time_of(release, SYNC_FORCE_REQUESTED_AT), release.status.last_handled_force_sync_at)
 
 
-def annotation_faults(release: Release) -> str | None:
-    """Return a sentence on each request annotation that is no time, to be added to the message of Applied."""
+def with_annotation_faults(message: str, annotations: Mapping[str, str]) -> str:
+    """Return the message of Applied with a sentence on each request annotation that is no time, once."""
     faults = [
         f"The annotation {name} is no RFC 3339 time and counts as no request: {text[:64]!r}."
         for name in (SYNC_REQUESTED_AT, SYNC_FORCE_REQUESTED_AT)
-        if (text := release.metadata.annotations.get(name)) is not None and second_or_none(text) is None
+        if (text := annotations.get(name)) is not None and second_or_none(text) is None
     ]
-    return " ".join(faults) or None
+    return " ".join([message, *(fault for fault in faults if fault not in message)])
 
 
 def _time_of(release: Release, name: str) -> str | None:

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from convoy.api.release import Release
 from convoy.api.times import next_request_time, parse_time
-from convoy.policy.request import annotation_faults, pending_request, requested_at
+from convoy.policy.request import pending_request, requested_at, with_annotation_faults
 from tests.unit.policy.releases import A_SECOND_LATER, AT, release
 
 PENDING: dict[str, tuple[dict[str, Any], bool]] = {
@@ -96,21 +97,29 @@ def test_two_requests_in_one_second_are_two_requests() -> None:
 
 @pytest.mark.parametrize("text", ["now", "", "2026-01-02", "9999-12-31T23:59:59Z"])
 def test_an_annotation_that_is_no_time_is_reported(text: str) -> None:
-    faults = annotation_faults(release(requested=text))
-    assert faults == (
-        "The annotation convoy.kumodo.io/sync-requested-at is no RFC 3339 time and counts as no request: "
+    assert told(release(requested=text)) == (
+        "applied The annotation convoy.kumodo.io/sync-requested-at is no RFC 3339 time and counts as no request: "
         f"{text!r}."
     )
 
 
 def test_both_annotations_are_reported_and_a_long_text_is_cut() -> None:
-    faults = annotation_faults(release(requested="x" * 10_000, forced="y"))
-    assert faults is not None
+    faults = told(release(requested="x" * 10_000, forced="y"))
     assert "sync-requested-at" in faults
     assert "sync-force-requested-at" in faults
     assert len(faults) < 500
 
 
 def test_times_are_not_reported() -> None:
-    assert annotation_faults(release(requested=AT, forced=AT)) is None
-    assert annotation_faults(release()) is None
+    assert told(release(requested=AT, forced=AT)) == "applied"
+    assert told(release()) == "applied"
+
+
+def test_what_is_reported_already_is_not_reported_twice() -> None:
+    annotations = release(requested="now").metadata.annotations
+    once = with_annotation_faults("applied", annotations)
+    assert with_annotation_faults(once, annotations) == once
+
+
+def told(one: Release) -> str:
+    return with_annotation_faults("applied", one.metadata.annotations)
