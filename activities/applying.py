@@ -11,7 +11,7 @@ from temporalio import activity
 from activities.context import this_release
 from activities.lease import Lease
 from activities.progress import tell_progress
-from activities.recording import attempt_of
+from activities.recording import attempt_of, is_news
 from activities.services import Services
 from activities.stage import Stage, open_ledger, open_stage
 from convoy.api.errors import ConvoyError
@@ -59,8 +59,7 @@ class Applying:
             ledger = await open_ledger(self._services, stage)
             claimed = await claim(ledger, stage.wanted, self._services.ownership)
             await self._begin_attempt(plan)
-            note = f"{plan.trigger}: {counted(plan.objects, 'object')} of {plan.revision} to Cluster {plan.cluster}"
-            await self._services.events.emit(stage.tree, reason="SyncStarted", note=note)
+            await self._tell_start(plan, stage)
             return ClaimResult(claimed.planned_at)
 
     @activity.defn(name=Activity.DRY_RUN)
@@ -121,6 +120,7 @@ class Applying:
             await ensure_finalizers(self._services.home, stage.release, stage.cluster)
             ledger = await open_ledger(self._services, stage)
             await claim(ledger, stage.wanted, self._services.ownership)
+            await self._tell_start(plan, stage)
             checked = await self._checked(stage, lease)
             if plan.store:
                 await self._services.renders.publish(plan.uid, plan.render_ref)
@@ -144,6 +144,11 @@ class Applying:
         await write_status(
             self._services.home, RELEASES, name.namespace, name.name, manager=MANAGER, build=build
         )
+
+    async def _tell_start(self, plan: Plan, stage: Stage) -> None:
+        if is_news(plan):
+            note = f"{plan.trigger}: {counted(plan.objects, 'object')} of {plan.revision} to Cluster {plan.cluster}"
+            await self._services.events.emit(stage.tree, reason="SyncStarted", note=note)
 
     async def _checked(self, stage: Stage, lease: Lease) -> DryRun:
         result = await dry_run(
@@ -175,16 +180,18 @@ class Applying:
             del key, uid, generation
             lease.details = [done + 1]
 
-        _, objects = stage.render.waves()[index]
+        def should_stop() -> bool:
+            return lease.should_stop() or self._services.ownership.overtook(ledger)
+
         return await apply_wave(
             stage.target,
             ledger,
-            objects,
+            stage.waves[index],
             seen=seen,
             start_at=start_at,
             ignore=stage.release.spec.ignore_differences,
             on_applied=note,
-            should_stop=lease.should_stop,
+            should_stop=should_stop,
         )
 
     async def _pruned(self, plan: Plan, stage: Stage, ledger: Ledger, lease: Lease) -> PruneResult:

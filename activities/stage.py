@@ -11,7 +11,7 @@ from convoy.api.cluster import Cluster
 from convoy.api.names import ACCEPT_TARGET
 from convoy.api.objects import Manifest, ObjectKey
 from convoy.api.release import Release
-from convoy.api.rendered import Render
+from convoy.api.rendered import Render, RenderedObject
 from convoy.kube.errors import NotFound
 from convoy.kube.resources import RELEASES
 from convoy.kube.retry import with_retries
@@ -32,16 +32,15 @@ class Stage:
     cluster: Cluster
     target: Target
     render: Render
-
-    @property
-    def wanted(self) -> tuple[Entry, ...]:
-        """The entries of the render in apply order: waves ascending, render order inside."""
-        return entries_of([item for _, wave in self.render.waves() for item in wave])
+    waves: tuple[tuple[RenderedObject, ...], ...]
+    """The waves of the render, ascending, each in render order."""
+    wanted: tuple[Entry, ...]
+    """The entries of the render in apply order: waves ascending, render order inside."""
 
     @property
     def keys(self) -> frozenset[ObjectKey]:
         """The keys of the render."""
-        return frozenset(item.key for item in self.render.objects)
+        return frozenset(entry.key for entry in self.wanted)
 
 
 async def open_stage(services: Services, plan: Plan) -> Stage:
@@ -59,7 +58,9 @@ async def open_stage(services: Services, plan: Plan) -> Stage:
         raise Fenced(f"Release {name} was deleted and made again")
     cluster_tree, target = await open_target(services, release)
     render = await services.renders.load(plan.uid, plan.render_ref)
-    return Stage(tree, release, Cluster.read(cluster_tree), target, render)
+    waves = tuple(wave for _, wave in render.waves())
+    wanted = entries_of([item for wave in waves for item in wave])
+    return Stage(tree, release, Cluster.read(cluster_tree), target, render, waves, wanted)
 
 
 async def open_ledger(services: Services, stage: Stage) -> Ledger:

@@ -41,7 +41,8 @@ class Ledger:
         self._home = home
         self._release = release
         self.target_uid = target_uid
-        self._epoch = epoch
+        self.epoch = epoch
+        """The attempt that holds it."""
         self._found_epoch = ""
         self._finalizers: tuple[str, ...] = ()
         self.uid = ""
@@ -108,7 +109,7 @@ class Ledger:
         for _ in range(_TRIES):
             wanted = replace(
                 change(self.record),
-                epoch=self._epoch,
+                epoch=self.epoch,
                 cluster=self._release.spec.cluster_ref.name,
                 target_uid=self.target_uid,
             )
@@ -147,7 +148,7 @@ class Ledger:
                 raise Fenced(f"the ReleaseInventory {self.name} is no longer that of this Release")
             return
         epoch = (tree.get("spec") or {}).get("epoch", "")
-        if epoch not in {self._epoch, self._found_epoch}:
+        if epoch not in {self.epoch, self._found_epoch}:
             raise Fenced(f"the ReleaseInventory {self.name} was taken over by {epoch}")
         self._take(tree)
 
@@ -217,7 +218,7 @@ class Ledger:
         self.uid, self.resource_version = answer
         if FINALIZER not in self._finalizers:
             self._finalizers = (*self._finalizers, FINALIZER)
-        self._found_epoch = self._epoch
+        self._found_epoch = self.epoch
 
     def _take(self, tree: Mapping[str, Any]) -> None:
         metadata = tree["metadata"]

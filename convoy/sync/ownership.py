@@ -18,6 +18,7 @@ from convoy.kube.reflector import Change, Reflector
 from convoy.kube.resources import INVENTORIES
 from convoy.sync.claims import Hold, Holder, Lookup
 from convoy.sync.inventory import Record
+from convoy.sync.ledger import Ledger
 
 Place = tuple[str, ObjectKey]
 """Target UID and object."""
@@ -37,6 +38,10 @@ class Held:
     release: str
     """`namespace/name`."""
     places: Mapping[Place, Holder]
+    epoch: str
+    """The attempt that wrote it."""
+    version: int
+    """Its resourceVersion."""
 
 
 def held(inventory: Manifest) -> Held:
@@ -44,7 +49,8 @@ def held(inventory: Manifest) -> Held:
     metadata = inventory["metadata"]
     name = f"{metadata['namespace']}/{metadata['name']}"
     record = Record.from_tree(inventory.get("spec") or {})
-    return Held(name, {(record.target_uid, key): holder for key, holder in _holders(name, record)})
+    places = {(record.target_uid, key): holder for key, holder in _holders(name, record)}
+    return Held(name, places, epoch=record.epoch, version=int(metadata["resourceVersion"]))
 
 
 class OwnershipIndex:
@@ -57,6 +63,7 @@ class OwnershipIndex:
     def __init__(self, *, on_free: Callable[[str], None] | None = None) -> None:
         self._on_free = on_free
         self._holders: dict[Place, dict[str, Holder]] = {}
+        self._writers: dict[str, tuple[str, int]] = {}
         self._changed = asyncio.Event()
 
     def on_event(self, change: Change[Held]) -> None:
@@ -64,6 +71,10 @@ class OwnershipIndex:
         now: Mapping[Place, Holder] = {} if change.type == "DELETED" else change.value.places
         before = change.previous.places if change.previous is not None else {}
         release = change.value.release
+        if change.type == "DELETED":
+            self._writers.pop(release, None)
+        else:
+            self._writers[release] = (change.value.epoch, change.value.version)
         for place in before:
             if place not in now:
                 self._forget(place, release)
@@ -85,6 +96,12 @@ class OwnershipIndex:
             return tuple(holder for name, holder in holders.items() if name != release)
 
         return others
+
+    def is_overtaken(self, release: str, *, epoch: str, since: str) -> bool:
+        """Return whether another attempt than `epoch` wrote the inventory of a Release after its version
+        `since`."""
+        writer, version = self._writers.get(release, (epoch, 0))
+        return writer != epoch and version > int(since or 0)
 
     def claimants_of_free(self) -> set[str]:
         """Return the Releases that claim a place which nobody has: after a start, some may wait for no
@@ -135,6 +152,15 @@ class Ownership:
     async def synced(self) -> None:
         """Wait until the index knows all inventories."""
         await self._reflector.synced()
+
+    def overtook(self, ledger: Ledger) -> bool:
+        """Return whether another attempt has taken an inventory over, as far as the index has seen.
+
+        It costs no request, so it can be asked before each one. A run that was reset, terminated or cancelled by
+        hand is followed by the next one at once, while its own attempt learns of it with a heartbeat only,
+        seconds later (design 04, rule 11).
+        """
+        return self.index.is_overtaken(ledger.name, epoch=ledger.epoch, since=ledger.resource_version)
 
     async def as_of(self, resource_version: str) -> OwnershipIndex:
         """Return the index once it has seen the inventory write that answered with this version.

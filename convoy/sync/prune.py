@@ -17,7 +17,7 @@ from convoy.kube.resources import Resource
 from convoy.kube.retry import is_retryable, with_retries
 from convoy.kube.targets import Target
 from convoy.sync.claims import Lookup
-from convoy.sync.interruptions import Interrupted
+from convoy.sync.interruptions import Fenced, Interrupted
 from convoy.sync.inventory import Record
 from convoy.sync.ledger import Ledger
 from convoy.sync.live import Live, read_live
@@ -127,6 +127,8 @@ async def prune(
     for found in looks:
         if should_stop():
             raise Interrupted("the prune was interrupted")
+        if ownership.overtook(ledger):
+            raise Fenced(f"the ReleaseInventory {ledger.name} was taken over during the prune")
         outcome = await _execute(target, found, lookup, applied_uids)
         if isinstance(outcome, Decision):
             decisions.append(outcome)

@@ -20,15 +20,25 @@ class Feed:
         self._known: dict[str, Manifest] = {}
 
     def put(
-        self, name: str, *, objects: str = "", planned: str = "", claims: str = "", target: str = "t"
+        self,
+        name: str,
+        *,
+        objects: str = "",
+        planned: str = "",
+        claims: str = "",
+        target: str = "t",
+        epoch: str = "",
+        version: int = 1,
     ) -> None:
         record = Record(
             target_uid=target,
+            epoch=epoch,
             objects=(Entry(X, uid="u", recorded_at=objects),) if objects else (),
             planned=(Entry(X, recorded_at="" if planned == "now" else planned),) if planned else (),
             claims=(Entry(X),) if claims else (),
         )
-        tree = {"metadata": {"namespace": "demo", "name": name}, "spec": record.tree()}
+        metadata = {"namespace": "demo", "name": name, "resourceVersion": str(version)}
+        tree = {"metadata": metadata, "spec": record.tree()}
         before = self._known.get(name)
         self._known[name] = tree
         self.index.on_event(
@@ -118,3 +128,31 @@ def test_finds_who_waits_for_nothing_after_a_start() -> None:
     assert feed.index.claimants_of_free() == {"demo/b"}
     feed.put("a", objects="7")
     assert feed.index.claimants_of_free() == set()
+
+
+def test_an_attempt_is_overtaken_by_a_later_write_of_another_one() -> None:
+    feed = Feed()
+    feed.put("a", epoch="run-2/apply", version=12)
+    assert feed.index.is_overtaken("demo/a", epoch="run-1/apply", since="9")
+
+
+def test_an_attempt_is_not_overtaken_by_what_it_took_over_itself() -> None:
+    feed = Feed()
+    feed.put("a", epoch="run-1/claim", version=9)
+    assert not feed.index.is_overtaken("demo/a", epoch="run-1/apply", since="12"), "its write is not seen yet"
+    feed.put("a", epoch="run-1/apply", version=12)
+    assert not feed.index.is_overtaken("demo/a", epoch="run-1/apply", since="12")
+
+
+def test_a_later_write_of_the_observer_overtakes_nobody() -> None:
+    feed = Feed()
+    feed.put("a", epoch="run-1/apply", version=15)
+    assert not feed.index.is_overtaken("demo/a", epoch="run-1/apply", since="12")
+
+
+def test_where_there_is_no_inventory_nobody_is_overtaken() -> None:
+    feed = Feed()
+    feed.put("a", epoch="run-2/apply", version=12)
+    feed.remove("a")
+    assert not feed.index.is_overtaken("demo/a", epoch="run-1/apply", since="9")
+    assert not feed.index.is_overtaken("demo/b", epoch="run-1/apply", since="")
