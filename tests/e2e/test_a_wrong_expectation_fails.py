@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -53,7 +54,7 @@ expect:
   releases: [{fields: {/status/lastAttempted/reason: Nothing}, absent: [/status/conditions]}]
   counts: [{kind: ConfigMap, namespace: $NS, selector: none=such, count: 1}]
   order: [ConfigMap $NS/box, ConfigMap $NS/box]
-  nowhere: [Applied, SyncSucceeded, worker-started]
+  nowhere: [Applied, SyncSucceeded, Drifted, worker-started]
 """
 
 TOLD = """\
@@ -85,7 +86,6 @@ there should be 1 ConfigMap, not 0
 should be younger than
 'Applied' is in Release a
 'Applied' is in a metric
-'Applied' is in event
 'SyncSucceeded' is in event SyncSucceeded
 """
 
@@ -103,6 +103,8 @@ async def test_every_part_that_is_not_as_expected_is_told(convoy: Convoy, tmp_pa
     message = await failure(convoy, tmp_path, WRONG)
 
     assert [line for line in TOLD.splitlines() if line not in message] == []
+    assert re.search(r"'Applied' is in event \d+ of sync/", message)
+    assert re.search(r"'Drifted' is in event \d+ of drift/", message)
     assert "'worker-started'" not in message, "what was logged before the case is not the case's"
 
 

@@ -28,10 +28,10 @@ async def test_case(path: Path, convoy: Convoy) -> None:
     try:
         case = read_case(path, tokens)
     except BadCase as error:
-        pytest.fail(str(error), pytrace=False)
+        raise pytest.fail.Exception(str(error), pytrace=False) from None
     if reason := missing(case):
         pytest.skip(reason)
     try:
         await run_case(convoy, case, tokens)
     except CaseFailed as error:
-        pytest.fail(str(error), pytrace=False)
+        raise pytest.fail.Exception(str(error), pytrace=False) from None

@@ -6,6 +6,9 @@ from collections import Counter
 
 import pytest
 
+_WHY = 300
+"""Characters of a reason in a case's line; the whole of it follows below."""
+
 
 class CaseReport:
     """Replaces pytest's own progress; the details of failures stay as pytest prints them."""
@@ -59,5 +62,4 @@ def _why(report: pytest.TestReport) -> str:
         return str(report.longrepr[2]).removeprefix("Skipped: ")
     crash = getattr(report.longrepr, "reprcrash", None)
     text = crash.message if crash is not None else str(report.longrepr)
-    lines: list[str] = text.splitlines()
-    return lines[0] if lines else ""
+    return " ".join(text.removeprefix("Failed: ").split())[:_WHY]
