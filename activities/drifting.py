@@ -11,7 +11,6 @@ import msgspec
 from temporalio import activity
 
 from activities.context import this_release
-from activities.desired import resolve_desired
 from activities.in_sync import write_in_sync
 from activities.lease import Lease
 from activities.services import Services
@@ -165,10 +164,10 @@ class Drifting:
 
     async def _pass(self, release: Release) -> _Pass:
         try:
-            desired = await resolve_desired(self._services, release)
+            desired = await self._services.desired.resolve(release)
         except ConvoyError as error:
             return _Pass(undetermined(error.message))
-        target, render = desired.target, desired.render
+        target, render = desired.destination.target, desired.render
         result = await scan(
             render.objects,
             client=target.client,

@@ -10,7 +10,6 @@ from temporalio import activity
 
 from activities.cluster_status import record_cluster
 from activities.context import this_release
-from activities.desired import Desired, resolve_desired
 from activities.lease import Lease
 from activities.services import Services
 from convoy.api.errors import ConvoyError, Suspended, WaitingForClusterWave
@@ -28,6 +27,7 @@ from convoy.policy.cluster_waves import blocking_release
 from convoy.policy.decide import decide_manual
 from convoy.policy.request import force_pending, requested_at
 from convoy.policy.trigger import Trigger, reasons_to_sync, seen
+from convoy.sync.desired import Desired
 from convoy.sync.release_status import begun
 from workflows.contract import Activity, Decision, Plan, Resolved, ResolveInput, SyncRequest, WavePlan
 
@@ -134,11 +134,13 @@ class Resolving:
 
     async def _desired(self, release: Release) -> Desired:
         try:
-            desired = await resolve_desired(self._services, release)
+            desired = await self._services.desired.resolve(release)
         except ConvoyError as error:
             await record_cluster(self._services, release, error=error)
             raise
-        await record_cluster(self._services, release, target=desired.target, known=desired.cluster_tree)
+        await record_cluster(
+            self._services, release, target=desired.destination.target, known=desired.destination.tree
+        )
         return desired
 
 

@@ -8,11 +8,10 @@ from activities.siblings import Siblings
 from activities.signals import Signals
 from convoy.kube.client import KubeClient
 from convoy.kube.events import Events
-from convoy.kube.targets import Targets
-from convoy.render.resolve import Renderer
 from convoy.settings import Settings
 from convoy.store.crypto import InstallationKey
 from convoy.store.renders import Renders
+from convoy.sync.desired import DesiredRenders
 from convoy.sync.ownership import Ownership
 
 
@@ -22,12 +21,9 @@ class Services:
 
     settings: Settings
     home: KubeClient
-    targets: Targets
-    renderer: Renderer
+    desired: DesiredRenders
     renders: Renders
     key: InstallationKey
-    home_uid: str
-    """UID of the home cluster's kube-system namespace: a target with this UID is the cluster convoy runs in."""
     ownership: Ownership
     siblings: Siblings
     events: Events

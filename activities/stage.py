@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from activities.context import epoch, this_release
-from activities.desired import open_target
 from activities.services import Services
 from convoy.api.cluster import Cluster
 from convoy.api.names import ACCEPT_TARGET
@@ -56,11 +55,11 @@ async def open_stage(services: Services, plan: Plan) -> Stage:
     release = Release.read(tree)
     if release.metadata.uid != plan.uid:
         raise Fenced(f"Release {name} was deleted and made again")
-    cluster_tree, target = await open_target(services, release)
+    destination = await services.desired.destination(release)
     render = await services.renders.load(plan.uid, plan.render_ref)
     waves = tuple(wave for _, wave in render.waves())
     wanted = entries_of([item for wave in waves for item in wave])
-    return Stage(tree, release, Cluster.read(cluster_tree), target, render, waves, wanted)
+    return Stage(tree, release, destination.cluster, destination.target, render, waves, wanted)
 
 
 async def open_ledger(services: Services, stage: Stage) -> Ledger:

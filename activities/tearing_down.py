@@ -5,7 +5,6 @@ from __future__ import annotations
 from temporalio import activity
 
 from activities.context import epoch, this_release
-from activities.desired import open_target
 from activities.lease import Lease
 from activities.services import Services
 from convoy.api.release import Release
@@ -38,7 +37,7 @@ class TearingDown:
             release = Release.model_validate(tree)
 
             async def connect() -> Target:
-                return (await open_target(self._services, release))[1]
+                return (await self._services.desired.destination(release)).target
 
             done = await teardown(
                 home,

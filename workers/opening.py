@@ -28,6 +28,7 @@ from convoy.store.crypto import InstallationKey
 from convoy.store.key import installation_key
 from convoy.store.renders import Renders
 from convoy.store.store import RenderStore
+from convoy.sync.desired import DesiredRenders
 from convoy.sync.ownership import Ownership
 
 SYNCED_WITHIN = 120.0
@@ -96,11 +97,15 @@ async def open_services(settings: Settings, home: KubeClient, client: Client) ->
         yield Services(
             settings=settings,
             home=home,
-            targets=targets,
-            renderer=Renderer(renders=renders, key=key, options=options),
+            desired=DesiredRenders(
+                home,
+                targets=targets,
+                renderer=Renderer(renders=renders, key=key, options=options),
+                home_uid=(await home.get(NAMESPACES, None, "kube-system"))["metadata"]["uid"],
+                own_namespace=None if settings.allow_own_namespace else settings.namespace,
+            ),
             renders=renders,
             key=key,
-            home_uid=(await home.get(NAMESPACES, None, "kube-system"))["metadata"]["uid"],
             ownership=ownership,
             siblings=siblings,
             events=Events(home, instance=instance()),
