@@ -22,7 +22,6 @@ _FIELDS: dict[str, Callable[[Release], object]] = {
     ),
     "spec.healthChecks": lambda release: release.spec.health_checks,
     "spec.failurePolicy": lambda release: release.spec.failure_policy,
-    "mutations": lambda release: release.mutations,
     "lifecycle.preSync": lambda release: release.lifecycle.pre_sync,
     "lifecycle.postSync": lambda release: release.lifecycle.post_sync,
     "pin": lambda release: release.pin,

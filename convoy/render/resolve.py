@@ -1,7 +1,7 @@
 """From a Release to its render: source, content, normaliser, ref (step 3 of a reconcile).
 
 Most passes find nothing new, so a render is remembered by the digest of everything that went into it: the
-files of the source, `spec.content`, and what the target said about the kinds in it (D5). An unchanged git
+files of the source, `spec.content`, `mutations`, and what the target said about the kinds in it (D5). An unchanged git
 source then costs one `git ls-remote`, and nothing is parsed.
 """
 
@@ -25,6 +25,7 @@ from convoy.kube.encode import canonical
 from convoy.render.drafts import Draft, read_objects
 from convoy.render.kustomize import kustomize_files
 from convoy.render.manifests import manifest_files, manifest_files_in_memory
+from convoy.render.mutations import mutate
 from convoy.render.normalise import normalise
 from convoy.render.objects import File, Render, Scope
 from convoy.render.ref import render_ref
@@ -55,6 +56,7 @@ class _Remembered(msgspec.Struct):
     ref: str
     scopes: list[tuple[str, str, bool | None]]
     """Group, kind, and what the target said about it."""
+    warnings: list[str] = []
 
 
 class Renderer:
@@ -91,7 +93,8 @@ class Renderer:
             drafts = await asyncio.to_thread(read_objects, files)
             scopes = {kind: await scope.namespaced(*kind) for kind in {draft.group_kind for draft in drafts}}
             render = await asyncio.to_thread(self._finish, drafts, scopes, release, fetched.revision)
-            found = _Remembered(render.ref, [(*kind, answer) for kind, answer in sorted(scopes.items())])
+            answers = [(*kind, answer) for kind, answer in sorted(scopes.items())]
+            found = _Remembered(render.ref, answers, list(render.warnings))
             await self._renders.save(uid, render)
             await self._remember(uid, digest, found)
         else:
@@ -105,8 +108,9 @@ class Renderer:
         release: Release,
         revision: str,
     ) -> Render:
-        objects = normalise(drafts, scopes, allow_empty=release.spec.content.allow_empty)
-        return Render(render_ref(objects, key=self._key.hmac), revision, objects)
+        mutated = mutate(drafts, scopes, release.mutations)
+        objects = normalise(mutated.drafts, scopes, allow_empty=release.spec.content.allow_empty)
+        return Render(render_ref(objects, key=self._key.hmac), revision, objects, mutated.warnings)
 
     async def _files(self, release: Release, fetched: Fetched) -> list[File]:
         content = release.spec.content
@@ -140,7 +144,7 @@ class Renderer:
         except RenderMissing:
             return None
         self._note(digest, found)
-        return render if render.revision == revision else replace(render, revision=revision)
+        return replace(render, revision=revision, warnings=tuple(found.warnings))
 
     async def _remember(self, uid: str, digest: str, found: _Remembered) -> None:
         await self._renders.save_blob(uid, f"input-{digest}", msgspec.json.encode(found))
@@ -154,5 +158,6 @@ class Renderer:
 
 
 def _digest(release: Release, fetched: Fetched) -> str:
-    inputs = [_FORMAT, release.metadata.uid, fetched.fingerprint, release.spec.content.tree()]
+    mutations = [mutation.tree() for mutation in release.mutations]
+    inputs = [_FORMAT, release.metadata.uid, fetched.fingerprint, release.spec.content.tree(), mutations]
     return hashlib.sha256(canonical(inputs)).hexdigest()

@@ -21,7 +21,6 @@ SOURCES = "issue 8 (sources, content, mutations, pin and history)"
 HEALTH = "issue 9 (health, waves, hooks, progressive rollout)"
 
 _WAITS_FOR = {
-    "mutations": SOURCES,
     "pin": SOURCES,
     "spec.source": SOURCES,
     "spec.content": SOURCES,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -44,22 +44,41 @@ class Rig:
         source = SourceOptions(allow_private_addresses=True)
         options = RenderOptions(cache=folder / "sources", source=source)
         self.renderer = Renderer(renders=self.renders, key=key, options=options)
-        self.scope = Known({("", "ConfigMap"): True, ("", "Secret"): True, ("", "Namespace"): False})
+        self.scope = Known(
+            {
+                ("", "ConfigMap"): True,
+                ("", "Secret"): True,
+                ("", "Namespace"): False,
+                ("apps", "Deployment"): True,
+            }
+        )
 
-    async def render(self, source: Mapping[str, Any], content: Mapping[str, Any]) -> Render:
+    async def render(
+        self,
+        source: Mapping[str, Any],
+        content: Mapping[str, Any],
+        mutations: Sequence[Mapping[str, Any]] = (),
+    ) -> Render:
         # No request is made: the address takes none.
         async with KubeClient(Endpoint(server="http://127.0.0.1:9")) as home:
-            return await self.renderer.render(release(source, content), home=home, scope=self.scope)
+            wanted = release(source, content, mutations)
+            return await self.renderer.render(wanted, home=home, scope=self.scope)
+
+    async def mutated(self, text: str, *mutations: Mapping[str, Any]) -> Render:
+        return await self.render({"inline": {"files": {"all.yaml": text}}}, {"manifests": {}}, mutations)
 
     async def inline(self, files: Mapping[str, str], **content: Any) -> Render:
         return await self.render({"inline": {"files": files}}, content or {"manifests": {}})
 
 
-def release(source: Mapping[str, Any], content: Mapping[str, Any]) -> Release:
+def release(
+    source: Mapping[str, Any], content: Mapping[str, Any], mutations: Sequence[Mapping[str, Any]] = ()
+) -> Release:
     return Release.read(
         {
             "metadata": {"name": "shop", "namespace": "team", "uid": "11111111-2222"},
             "spec": {"clusterRef": {"name": "here"}, "source": source, "content": content},
+            "mutations": mutations,
         }
     )
 
