@@ -65,7 +65,7 @@ class Settings(BaseSettings):
         description="where renders are kept for pin and rollback: file:///…, s3://…, gs://…, az://…, memory://",
     )
     tools: Path | None = Field(
-        default=None, description="folder with the kustomize and git programs; default: PATH"
+        default=None, description="folder with the kustomize, helm and git programs; default: PATH"
     )
     work_dir: Path | None = Field(
         default=None,

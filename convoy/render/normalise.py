@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Final
 
 from convoy.api.errors import Unsupported
@@ -60,6 +61,21 @@ def with_own_crds(drafts: Iterable[Draft], scopes: Scopes) -> Scopes:
     return dict(_scopes_of_crds(drafts)) | {
         kind: namespaced for kind, namespaced in scopes.items() if namespaced is not None
     }
+
+
+def in_chart_namespace(drafts: Iterable[Draft], scopes: Scopes, namespace: str) -> tuple[Draft, ...]:
+    """Give a chart's objects without a namespace that of the chart, where `helm install` would put them too."""
+    drafts = tuple(drafts)
+    known = with_own_crds(drafts, scopes)
+    return tuple(
+        draft
+        if draft.manifest["metadata"].get("namespace") or known.get(draft.group_kind) is not True
+        else replace(
+            draft,
+            manifest={**draft.manifest, "metadata": {**draft.manifest["metadata"], "namespace": namespace}},
+        )
+        for draft in drafts
+    )
 
 
 def effective_namespace(manifest: Manifest, namespaced: bool | None) -> str:

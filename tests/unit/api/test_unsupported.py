@@ -50,7 +50,6 @@ def test_each_field_is_named_by_its_path() -> None:
     tree["spec"]["syncPolicy"]["prune"]["afterHealthy"] = True
     assert unsupported_fields(Release.read(tree)) == [
         "spec.source.oci",
-        "spec.content.helm",
         "spec.syncPolicy.prune.afterHealthy",
         "spec.syncWaves with strategy Health",
         "spec.healthChecks",

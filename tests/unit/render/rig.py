@@ -12,7 +12,7 @@ import pytest
 
 from convoy.api.release import Release
 from convoy.kube.client import Endpoint, KubeClient
-from convoy.render.objects import Render
+from convoy.render.objects import Capabilities, Render
 from convoy.render.resolve import Renderer, RenderOptions
 from convoy.sources.fetched import SourceOptions
 from convoy.store.cache import Cache
@@ -28,10 +28,14 @@ class Known:
     def __init__(self, kinds: Mapping[tuple[str, str], bool]) -> None:
         self.kinds = dict(kinds)
         self.asked = 0
+        self.served = Capabilities("v1.34.4", ("apps/v1", "apps/v1/Deployment", "v1", "v1/ConfigMap"))
 
     async def namespaced(self, group: str, kind: str) -> bool | None:
         self.asked += 1
         return self.kinds.get((group, kind))
+
+    async def capabilities(self) -> Capabilities:
+        return self.served
 
 
 class Rig:
