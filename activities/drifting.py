@@ -70,11 +70,12 @@ class _Subject:
 
 @dataclass(frozen=True, slots=True)
 class _Pass:
-    """What one pass found: the verdict, what it compared, and the render that is desired."""
+    """What one pass found: the verdict, and what it compared."""
 
     finding: Finding
     result: ScanResult | None = None
     render_ref: str = ""
+    """The render that a sync would apply; empty where it would apply none."""
 
 
 class Drifting:
@@ -175,7 +176,7 @@ class Drifting:
             key=self._services.key.hmac,
             ignores=release.spec.ignore_differences,
         )
-        return _Pass(verdict_of(result), result, render.ref)
+        return _Pass(verdict_of(result), result, "" if desired.pin_missing else render.ref)
 
     async def _report(self, asked: DriftInput, release: Release, found: _Pass) -> DriftReport:
         finding = found.finding

@@ -8,7 +8,9 @@ from typing import Literal
 import structlog
 from temporalio import activity
 
+from activities.collecting import collect_renders
 from activities.context import epoch, this_release
+from activities.lease import Lease
 from activities.services import Services
 from convoy.api.errors import ConvoyError, Hold, WaitingForOwner, error_classes
 from convoy.api.names import MANAGER, MANAGER_RETRY
@@ -85,8 +87,13 @@ class Recording:
             await self._withdraw(Release.model_validate(tree), done.planned_at)
         await self._tell(tree, done)
         _count(outcome)
-        policy = Release.model_validate(tree).spec.sync_policy
-        await self._services.signals.ended(release, SyncEnded(plan.uid, outcome.reason, policy))
+        latest = Release.model_validate(tree)
+        await self._services.signals.ended(
+            release, SyncEnded(plan.uid, outcome.reason, latest.spec.sync_policy)
+        )
+        if done.attempted and outcome.applied:
+            async with Lease():
+                await collect_renders(self._services, latest, changed=plan.changed_render)
         return Recorded("True" if outcome.applied else "False", outcome.message)
 
     @activity.defn(name=Activity.RECORD_RETRY)
