@@ -121,6 +121,15 @@ async def test_a_store_that_takes_no_writes_is_a_failed_deploy(tmp_path: Path) -
         await renders.publish(UID, "sha256:a")
 
 
+async def test_a_working_folder_that_takes_no_writes_is_a_failed_deploy(tmp_path: Path) -> None:
+    renders = worker(tmp_path, store=False)
+    (tmp_path / "one").rmdir()
+    (tmp_path / "one").write_text("a file where a folder has to be")
+
+    with pytest.raises(DeployFailed, match="the working folder is not writable"):
+        await renders.save(UID, render())
+
+
 async def test_no_value_lies_readable_anywhere(tmp_path: Path) -> None:
     renders = worker(tmp_path)
     await renders.save(UID, render())
