@@ -12,9 +12,6 @@ from convoy.api.errors import Unsupported
 from convoy.api.release import Release
 
 _FIELDS: dict[str, Callable[[Release], object]] = {
-    "spec.source.oci": lambda release: release.spec.source.oci,
-    "spec.source.helm": lambda release: release.spec.source.helm,
-    "spec.source.http": lambda release: release.spec.source.http,
     "spec.syncPolicy.prune.afterHealthy": lambda release: release.spec.sync_policy.prune.after_healthy,
     "spec.syncWaves with strategy Health": lambda release: any(
         wave.strategy == "Health" for wave in release.spec.sync_waves

@@ -2,7 +2,7 @@
 
 An archive of a few kilobytes can write out to terabytes, name `/etc/passwd`, put a link where its next file goes, or
 have a header that fills the memory. So it is read as a stream with everything counted, files are written by their own
-checked paths into a folder that holds no link yet, and links come last and are followed once to see where they lead.
+checked paths before any link of the archive is there, and links come last and are followed once to see where they lead.
 """
 
 from __future__ import annotations
@@ -89,6 +89,7 @@ def unpack(stream: IO[bytes], target: Path, *, strip: int = 0, limits: ArchiveLi
         BadArchive: as in `read_archive`; or two entries have one name, or a link leads out. What was written stays.
     """
     links: list[tuple[Path, str, PurePosixPath]] = []
+    checked: set[Path] = set()
     for entry in read_archive(stream, limits):
         parts = entry.path.parts[strip:]
         if not parts:
@@ -96,8 +97,12 @@ def unpack(stream: IO[bytes], target: Path, *, strip: int = 0, limits: ArchiveLi
         path = target.joinpath(*parts)
         if entry.content is None:
             links.append((path, entry.link, entry.path))
-        else:
-            _write(path, entry.content, entry.path)
+            continue
+        if path.parent not in checked:
+            # Links of another archive, which was unpacked here before.
+            _check_inside(path.parent, target, entry.path)
+            checked.add(path.parent)
+        _write(path, entry.content, entry.path)
     for path, link, name in links:
         # Before it is made: a link that stands already must not lead this one out.
         _check_inside(path.parent, target, name)
