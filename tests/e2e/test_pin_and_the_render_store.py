@@ -31,6 +31,10 @@ def file_of(folder: Path, ref: str) -> Path:
     return folder / ref.replace(":", "-")
 
 
+def files_of(folder: Path) -> set[Path]:
+    return set(folder.iterdir())
+
+
 def put_out_of_reach(folder: Path) -> None:
     """Make every read and write below it fail, also for root: a link to itself."""
     if folder.exists():
@@ -107,7 +111,7 @@ async def test_a_render_that_left_the_history_leaves_the_store(tenant: Tenant, s
 async def holds_only(folder: Path, ref: str) -> None:
     """Wait for the collection, which comes after the status of its sync."""
     async with asyncio.timeout(PATIENCE):
-        while set(folder.iterdir()) != {file_of(folder, ref)}:  # noqa: ASYNC110 (a folder tells nobody)
+        while files_of(folder) != {file_of(folder, ref)}:  # noqa: ASYNC110 (a folder tells nobody)
             await asyncio.sleep(0.1)
 
 
