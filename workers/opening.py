@@ -73,7 +73,9 @@ async def open_services(settings: Settings, home: KubeClient, client: Client) ->
             )
         renders = Renders(store, Cache(folder / "renders"), key=key)
         source = SourceOptions(
-            git=settings.program("git"), allow_private_addresses=settings.allow_private_addresses
+            git=settings.program("git"),
+            allow_private_addresses=settings.allow_private_addresses,
+            allowed_networks=settings.allow_addresses,
         )
         options = RenderOptions(
             cache=folder / "sources",

@@ -27,7 +27,7 @@ from convoy.sources.fetched import SourceOptions
 _MAX_REDIRECTS: Final = 5
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 _CHUNK: Final = 256 * 1024
-_TOLD: Final = "allowed by --allow-private-addresses"
+_TOLD: Final = "allowed by --allow-addresses"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class Web:
             raise SourceNotReady(
                 f"{shown(url)}: the certificates in caFile of secretRef are no PEM"
             ) from None
-        resolver = None if options.allow_private_addresses else GuardedResolver()
+        resolver = None if options.allow_private_addresses else GuardedResolver(options.allowed_networks)
         connector = aiohttp.TCPConnector(ssl=context, resolver=resolver, limit=8)
         async with aiohttp.ClientSession(
             connector=connector,
@@ -176,8 +176,8 @@ class Web:
         if parts.scheme not in {"http", "https"} or not parts.hostname:
             raise SourceNotReady(f"{shown(url)} is no http or https URL")
         # aiohttp asks the resolver about names only.
-        why = None if self._options.allow_private_addresses else refusal(parts.hostname)
-        if why is not None:
+        why = refusal(parts.hostname, allowed=self._options.allowed_networks)
+        if why is not None and not self._options.allow_private_addresses:
             raise SourceNotReady(f"{shown(url)} is refused: {why} ({_TOLD})")
 
 

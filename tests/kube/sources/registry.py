@@ -63,7 +63,9 @@ class PushRegistry:
             "config": config.descriptor(),
             "layers": [layer.descriptor() for layer in layers],
         } | manifest
-        body = json.dumps({name: value for name, value in tree.items() if value is not None}).encode()
+        if "manifests" in manifest:  # an index has neither
+            del tree["config"], tree["layers"]
+        body = json.dumps(tree).encode()
         auth = aiohttp.encode_basic_auth(*self.login) if self.login else None
         headers = {"Authorization": auth} if auth else {}
         async with aiohttp.ClientSession(f"http://{self.host}", headers=headers) as session:
@@ -74,7 +76,7 @@ class PushRegistry:
                 query = {"digest": digest_of(layer.data)}
                 async with session.put(place, params=query, data=layer.data) as done:
                     done.raise_for_status()
-            kind = {"Content-Type": tree["mediaType"]}
+            kind = {"Content-Type": str(tree["mediaType"])}
             async with session.put(f"/v2/{repository}/manifests/{tag}", data=body, headers=kind) as done:
                 done.raise_for_status()
         return digest_of(body)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import AsyncIterator
+from ipaddress import ip_network
 from pathlib import Path
 
 import pytest
@@ -129,8 +130,23 @@ async def test_private_addresses_are_refused_and_not_asked(
         await fetch_http(source, "team", cache=tmp_path, options=SourceOptions())
 
     assert why in caught.value.message
-    assert "allowed by --allow-private-addresses" in caught.value.message
+    assert "allowed by --allow-addresses" in caught.value.message
     assert site.requests == []
+
+
+async def test_a_network_can_be_allowed(site: Site, tmp_path: Path) -> None:
+    options = SourceOptions(allowed_networks=(ip_network("127.0.0.1/32"),))
+    for host in ("127.0.0.1", "localhost"):
+        source = HttpSource(url=f"http://{host}:{site.url.rpartition(':')[2]}/shop.tar.gz")
+        assert await text_of(await fetch_http(source, "team", cache=tmp_path, options=options)) == "a: 1\n"
+
+
+async def test_a_redirect_to_a_private_address_is_refused(site: Site, tmp_path: Path) -> None:
+    options = SourceOptions(allowed_networks=(ip_network("127.0.0.1/32"),))
+    for target in ("http://169.254.169.254/x", "http://127.0.0.2/x", "http://[::1]/x", "file:///etc/passwd"):
+        site.redirects["a"] = target
+        with pytest.raises(SourceNotReady, match=r"is refused: |is no http or https URL"):
+            await fetch_http(HttpSource(url=f"{site.url}/a"), "team", cache=tmp_path, options=options)
 
 
 @pytest.mark.parametrize("url", ["http://user:quince@127.0.0.1/a", "http:///a", "http://127.0.0.1/a b"])

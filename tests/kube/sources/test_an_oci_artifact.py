@@ -141,7 +141,7 @@ async def test_an_index_of_several_artifacts_is_refused(fetch_source: Fetch, reg
     digest = await registry.push("bad/index", "one", flux())
     kind = "application/vnd.oci.image.index.v1+json"
     entry = {"mediaType": "application/vnd.oci.image.manifest.v1+json", "digest": digest, "size": 1}
-    await registry.push("bad/index", "latest", [], mediaType=kind, manifests=[entry], config=None, layers=None)
+    await registry.push("bad/index", "latest", [], mediaType=kind, manifests=[entry])
 
     with pytest.raises(Unsupported, match="this is an index of several artifacts; name one by its digest"):
         await files_of(await fetch_source(oci=source(registry, "bad/index")))
