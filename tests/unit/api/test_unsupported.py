@@ -54,7 +54,6 @@ def test_each_field_is_named_by_its_path() -> None:
         "spec.failurePolicy",
         "lifecycle.preSync",
         "lifecycle.postSync",
-        "pin",
     ]
 
 
