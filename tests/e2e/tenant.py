@@ -28,6 +28,12 @@ from tests.e2e.harness.convoy import condition_of, told
 PATIENCE = 90.0
 """Seconds until a wait gives up: far above what anything takes, since the machine may be busy."""
 
+_BY_DESIGN = (
+    WorkflowTaskFailedCause.WORKFLOW_TASK_FAILED_CAUSE_UNHANDLED_COMMAND,
+    WorkflowTaskFailedCause.WORKFLOW_TASK_FAILED_CAUSE_RESET_WORKFLOW,
+    WorkflowTaskFailedCause.WORKFLOW_TASK_FAILED_CAUSE_FORCE_CLOSE_COMMAND,
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Tenant:
@@ -188,14 +194,13 @@ def is_settled(tree: Manifest) -> bool:
 def failed_tasks(history: WorkflowHistory) -> list[str]:
     """Return the failures of workflow tasks: bugs in workflow code, which nobody would see otherwise.
 
-    A signal that arrives while the workflow closes fails a task too, by the server's design.
+    A signal that arrives while the workflow closes, and a reset or an end by hand, fail a task too, by design.
     """
     return [
         event.workflow_task_failed_event_attributes.failure.message
         for event in history.events
         if event.event_type == EventType.EVENT_TYPE_WORKFLOW_TASK_FAILED
-        and event.workflow_task_failed_event_attributes.cause
-        != WorkflowTaskFailedCause.WORKFLOW_TASK_FAILED_CAUSE_UNHANDLED_COMMAND
+        and event.workflow_task_failed_event_attributes.cause not in _BY_DESIGN
     ]
 
 
