@@ -22,6 +22,7 @@ from temporalio.worker import Worker
 from deploy.stack.acquire import acquire
 from tests.workflows.doubles import Doubles, Script
 from tests.workflows.driver import Driver
+from workers.surplus import DropSurplusInput
 from workers.worker import WORKFLOWS, workflow_runner
 from workflows.contract import ReleaseId, SearchAttribute
 
@@ -64,6 +65,7 @@ async def worker(temporal: Client, request: pytest.FixtureRequest) -> AsyncItera
         workflows=WORKFLOWS,
         activities=doubles.activities(),
         workflow_runner=workflow_runner(),
+        interceptors=[DropSurplusInput()],
         max_cached_workflows=request.param,
         build_id="tests",
     ):

@@ -80,8 +80,17 @@ async def test_a_signal_to_drift_without_input_does_no_harm(
     assert (await state(drift))["pending"] == 0
 
 
-async def test_check_takes_no_input(driver: Driver, script: Script) -> None:
+async def test_check_needs_no_input_and_minds_none(driver: Driver, script: Script) -> None:
     drift = await driver.drift()
-    with pytest.raises(WorkflowUpdateFailedError):
-        await drift.execute_update("check", "now")
-    assert script.calls == []
+    await drift.execute_update("check", "now")
+    assert script.steps() == [Activity.DRIFT_PASS]
+
+
+async def test_a_signal_with_more_input_than_it_takes_is_dropped(driver: Driver, script: Script) -> None:
+    gate = script.hold(Activity.RECORD)
+    run = await driver.sync(SyncRequest(trigger=Trigger.CREATED, uid="uid-1"))
+    await gate.reached()
+    await signal(run, SignalName.SYNC, {"trigger": "Periodic"}, "and more")
+    gate.open()
+    assert (await result(run)).reason == "Applied"
+    assert script.steps().count(Activity.RESOLVE) == 1
