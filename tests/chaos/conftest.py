@@ -14,6 +14,9 @@ from tests.e2e.harness.convoy import install, settings_of
 from tests.e2e.tenant import Tenant, new_tenant
 from workers.temporal import connect
 
+PATIENCE = 300.0
+"""Seconds that a wait may take: a worker that hangs or dies takes some tasks with it, each until its timeout."""
+
 
 @pytest.fixture(scope="package")
 async def _site(tmp_path_factory: pytest.TempPathFactory, say: Callable[[str], None]) -> AsyncIterator[Site]:
@@ -35,5 +38,5 @@ async def site(_site: Site) -> AsyncIterator[Site]:
 @pytest.fixture
 async def tenant(site: Site) -> AsyncIterator[Tenant]:
     """A namespace of the test's own with the Cluster `here`."""
-    async with new_tenant(site.home, site.client) as opened:
+    async with new_tenant(site.home, site.client, patience=PATIENCE) as opened:
         yield opened

@@ -26,7 +26,7 @@ from convoy.kube.resources import CLUSTERS, CONFIG_MAPS, NAMESPACES, RELEASES, R
 from tests.e2e.harness.convoy import condition_of, told
 
 PATIENCE = 90.0
-"""Seconds until a wait gives up: far above what anything takes, since the machine may be busy."""
+"""Seconds until a wait gives up: more than anything takes on a busy machine, less than the resync of two minutes."""
 
 _BY_DESIGN = (
     WorkflowTaskFailedCause.WORKFLOW_TASK_FAILED_CAUSE_UNHANDLED_COMMAND,
@@ -42,6 +42,7 @@ class Tenant:
     home: KubeClient
     client: Client
     namespace: str
+    patience: float = PATIENCE
 
     # --- what a user does -----------------------------------------------------------------------
 
@@ -111,7 +112,7 @@ class Tenant:
     async def until(self, name: str, done: Callable[[Manifest], bool], what: str = "") -> Manifest:
         """Return the Release as soon as `done` holds; fail with its conditions otherwise."""
         tree: Manifest = {}
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + self.patience
         while time.monotonic() < deadline:
             tree = await self.get(name)
             if done(tree):
@@ -131,7 +132,7 @@ class Tenant:
         )
 
     async def gone(self, name: str) -> None:
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + self.patience
         while time.monotonic() < deadline:
             try:
                 tree = await self.get(name)
@@ -166,9 +167,11 @@ class Tenant:
 
 
 @asynccontextmanager
-async def new_tenant(home: KubeClient, client: Client) -> AsyncIterator[Tenant]:
+async def new_tenant(
+    home: KubeClient, client: Client, *, patience: float = PATIENCE
+) -> AsyncIterator[Tenant]:
     """Make a namespace with the Cluster `here`; deleted afterwards, without waiting until it is gone."""
-    tenant = Tenant(home, client, f"t-{secrets.token_hex(5)}")
+    tenant = Tenant(home, client, f"t-{secrets.token_hex(5)}", patience)
     await tenant.make_namespace(tenant.namespace)
     await tenant.cluster("here", {"inCluster": {}})
     yield tenant
