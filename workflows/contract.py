@@ -421,6 +421,8 @@ class SyncState:
     resume: Resume | None = None
     result: Settled = Settled()
     """How the latest pass ended."""
+    lost: int = 0
+    """How often the render of the pass was gone from the working store."""
     waiting: str = ""
     """UID of the Release whose last pass ended in a wait that an event will end (D25): the run stays open."""
 

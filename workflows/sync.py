@@ -84,7 +84,6 @@ class Sync:
         self._phase = "Waiting" if self._state.waiting else "Pending"
         self._plan = Plan()
         self._waves_done = 0
-        self._lost = 0
         self._planned_at = ""
         self._woken = ""
         self._asking: list[str] = []
@@ -217,12 +216,12 @@ class Sync:
         except StepFailed as error:
             outcome = Outcome(error.reason, error.message, wrote=self._phase in ("Applying", "Pruning"))
         except RenderLost as error:
-            self._lost += 1
-            if self._lost < RENDER_ATTEMPTS:
+            self._state.lost += 1
+            if self._state.lost < RENDER_ATTEMPTS:
                 self._append(SyncRequest(trigger=Trigger.RESTARTED, uid=self._plan.uid))
                 return
             outcome = Outcome(DeployFailed.reason, f"the render disappears from the working store: {error}")
-        self._lost = 0
+        self._state.lost = 0
         if outcome.reason == DELETED:
             self._state.waiting = ""
             self._settle(outcome, "")
