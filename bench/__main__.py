@@ -9,12 +9,15 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from bench import failing_1000, sync_500, sync_5000, trigger_latency
+from bench import drift_500, drift_many, failing_1000, sync_500, sync_5000, trigger_latency
 from bench.harness import installed, note
 from deploy.stack.local import Stack
 from deploy.stack.providers import provider
 
-BENCHES = {bench.NAME: bench.run for bench in (trigger_latency, sync_500, sync_5000, failing_1000)}
+BENCHES = {
+    bench.NAME: bench.run
+    for bench in (trigger_latency, sync_500, sync_5000, drift_500, drift_many, failing_1000)
+}
 
 
 def main(arguments: Sequence[str]) -> int:

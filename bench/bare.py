@@ -28,6 +28,7 @@ MERGE = {"Content-Type": "application/merge-patch+json"}
 PLURALS = {
     "Namespace": "namespaces",
     "ConfigMap": "configmaps",
+    "Secret": "secrets",
     "Service": "services",
     "Deployment": "deployments",
     "CustomResourceDefinition": "customresourcedefinitions",
@@ -99,6 +100,15 @@ class Bare:
     async def get_all(self, calls: Sequence[Call], *, in_flight: int) -> None:
         """Read all objects, `in_flight` at a time."""
         await _side_by_side(calls, lambda call: self.get(call.path), in_flight=in_flight)
+
+    async def compare_all(self, calls: Sequence[Call], *, in_flight: int) -> None:
+        """Read each object and send its apply as a dry run, `in_flight` objects at a time."""
+
+        async def compare(call: Call) -> None:
+            await self.get(call.path)
+            await self.apply(call, dry_run=True)
+
+        await _side_by_side(calls, compare, in_flight=in_flight)
 
     async def watch(self, path: str) -> AsyncIterator[Manifest]:
         """Yield the object at `path` as it is, and then at each change."""

@@ -49,3 +49,10 @@ async def floor_sync(api: Bare, calls: Sequence[Call], *, in_flight: int) -> flo
     for call in calls:
         await api.apply(call)
     return time.perf_counter() - began
+
+
+async def floor_drift(api: Bare, calls: Sequence[Call], *, in_flight: int) -> float:
+    """Send what a drift pass sends and nothing else: for each object a read, then its apply as a dry run."""
+    began = time.perf_counter()
+    await api.compare_all(calls, in_flight=in_flight)
+    return time.perf_counter() - began
