@@ -39,7 +39,7 @@ RELEASES_FAILING = size(1000)
 PERIOD = int(os.environ.get("CONVOY_BENCH_PERIOD", 300))
 """Seconds of the backoff."""
 IDLE_SECONDS = min(60, PERIOD)
-SYNCS = 20
+SYNCS = min(20, RELEASES_FAILING // 10)
 HEALTHY = "bench-healthy"
 LABELS = {"bench": "failing"}
 _WITHIN = 1800.0
