@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -55,6 +56,7 @@ async def clean(convoy: Convoy) -> AsyncIterator[None]:
 async def test_it_is_synced_compared_pruned_and_orphaned(
     convoy: Convoy, tenant: Tenant, bundle: str, tmp_path: Path, clean: None
 ) -> None:
+    tenant = replace(tenant, patience=300.0)
     release = ReleaseId(tenant.namespace, "operator")
     repository = Repository(tmp_path / "operator")
     repository.git("rm", "-q", "a.yaml")
