@@ -10,7 +10,8 @@ from temporalio.client import Client
 from temporalio.common import Priority, WorkflowIDConflictPolicy, WorkflowIDReusePolicy
 from temporalio.service import RPCError, RPCStatusCode
 
-from workflows.contract import Cause, Changed, DriftState, ReleaseId, SignalName, SyncEnded, SyncRequest
+from workflows.contract import Cause, Changed, ReleaseId, SignalName, SyncEnded, SyncRequest
+from workflows.state import DriftState
 
 SYNC_WORKFLOW = "Sync"
 DRIFT_WORKFLOW = "Drift"

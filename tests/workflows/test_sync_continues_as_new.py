@@ -12,7 +12,8 @@ from convoy.policy.trigger import Trigger
 from tests.workflows.doubles import Script, failure, render_missing
 from tests.workflows.driver import Driver, failed, result, status
 from workflows import history
-from workflows.contract import Activity, Resume, SyncRequest, SyncState, WavePlan
+from workflows.contract import Activity, SyncRequest, WavePlan
+from workflows.state import Resume, SyncState
 
 WAVES = 12
 
