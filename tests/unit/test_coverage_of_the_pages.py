@@ -1,4 +1,4 @@
-"""`tests/coverage_of_the_pages.md` names a test for each sentence of the pages; here is what keeps it true."""
+"""`tests/coverage_of_*.md` name a test for each sentence of the pages; here is what keeps it true."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ _ID = re.compile(r"`([\w/]+\.py)::(\w+)`")
 
 def rows() -> Iterator[tuple[str, str]]:
     """Return each sentence with what stands beside it."""
-    for line in (TESTS / "coverage_of_the_pages.md").read_text(encoding="utf-8").splitlines():
+    texts = [path.read_text(encoding="utf-8") for path in sorted(TESTS.glob("coverage_of_*.md"))]
+    for line in "\n".join(texts).splitlines():
         cells = [cell.strip() for cell in line.strip("|").split("|")]
         if line.startswith("|") and len(cells) == 2 and cells[1] not in ("test", "---"):
             yield cells[0], cells[1]
