@@ -348,7 +348,7 @@ class DriftInput:
 
     cause: Cause
     patient: bool = True
-    """Answer Busy while a Sync of the Release is applying, and do not compare (D35)."""
+    """Answer Busy also where only the status tells of a Sync; otherwise Temporal has to know it as open (D35)."""
     fights: tuple[tuple[str, ...], ...] = ()
     """What was healed in the latest passes (D32), as `convoy.drift.fights` keeps it."""
 
