@@ -118,7 +118,7 @@ class Drifting:
             await write_in_sync(self._services.home, tree, undetermined(error.message))
             return DriftReport(Verdict.UNDETERMINED, uid, error.message, tick=self._tick(None))
         tick = self._tick(release.spec.sync_policy.interval)
-        if asked.patient and self._sync_is_running(tree, release):
+        if self._sync_is_running(tree, release) and (asked.patient or await self._run_is_open()):
             return DriftReport(Verdict.BUSY, uid, tick=tick)
         return _Subject(tree, release, tick, await self._marks(tree))
 
@@ -149,6 +149,10 @@ class Drifting:
             return True
         siblings = self._services.siblings.of(release.metadata.namespace)
         return bool(reasons_to_sync(release, seen(release, spec_hash=spec_hash(tree), siblings=siblings)))
+
+    async def _run_is_open(self) -> bool:
+        """Whether Temporal knows the sync that the status tells of: one ended by hand leaves its status behind."""
+        return await self._services.signals.sync_is_open(this_release())
 
     async def _is_undisturbed(self, subject: _Subject) -> bool:
         """Whether no sync wrote during the compare: its verdict is about no state that ever was otherwise (D35)."""

@@ -7,7 +7,7 @@ the failure count and the next try after a failed Sync (`reference/sync-policy`,
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from temporalio import workflow
@@ -27,15 +27,16 @@ with workflow.unsafe.imports_passed_through():
         Changed,
         DriftInput,
         DriftReport,
-        DriftState,
         RecordRetry,
         SyncEnded,
         Verdict,
         release_of,
     )
     from workflows.history import history_is_long
+    from workflows.state import DriftState
     from workflows.steps import RenderLost, StepFailed, step
     from workflows.story import drift_details
+    from workflows.views import DriftView
 
 SUB_SECOND = 1.0
 """Temporal timers below a second take about a second (measured); the next pass sleeps such delays instead."""
@@ -44,18 +45,6 @@ INBOX_LIMIT = 50
 
 PATIENCE = 120.0
 """Seconds that a pass waits for the end of a Sync where there is no tick that would end the wait."""
-
-
-@dataclass(frozen=True, slots=True)
-class DriftView:
-    """The answer of query `state`."""
-
-    last: DriftReport | None
-    passes: int
-    failures: int
-    next_tick: str
-    next_try: str
-    pending: int
 
 
 @workflow.defn(name="Drift")
@@ -68,6 +57,8 @@ class Drift:
         self._checks: list[str] = []
         self._answers: dict[str, DriftReport] = {}
         self._ended = False
+        self._timer: asyncio.Task[None] | None = None
+        self._timer_due = 0.0
 
     @workflow.run
     async def run(self, state: DriftState | None = None) -> None:
@@ -126,7 +117,7 @@ class Drift:
 
     @check.validator
     def _accept_check(self) -> None:
-        """Refuse any input, and an id that names no Release: its run ends without an answer."""
+        """Refuse an id that names no Release: its run ends without an answer."""
         release_of(workflow.info().workflow_id)
 
     @workflow.query(name=STATE_QUERY, description="Last verdict, next pass, next try and why.")
@@ -147,14 +138,31 @@ class Drift:
         due = min((at for at in (self._state.next_tick, self._state.next_try) if at), default=0.0)
         if due and due <= _now():
             return
-        try:
-            await workflow.wait_condition(
-                lambda: bool(self._state.ended) or self._pass_is_asked_for() or self._may_continue_as_new(),
-                timeout=timedelta(seconds=due - _now()) if due else None,
-                timeout_summary="next try" if due == self._state.next_try else "next drift pass",
+        self._set_timer(due)
+        await workflow.wait_condition(
+            lambda: (
+                self._timer_fired()
+                or bool(self._state.ended)
+                or self._pass_is_asked_for()
+                or self._may_continue_as_new()
             )
-        except TimeoutError:
+        )
+        if self._timer_fired():
             self._spread_again()
+
+    def _timer_fired(self) -> bool:
+        return self._timer is not None and self._timer.done()
+
+    def _set_timer(self, due: float) -> None:
+        """Let the timer fire at `due` (0: never). One that is set for then already goes on: each costs an action."""
+        if self._timer is not None and self._timer_due == due and not self._timer.done():
+            return
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer, self._timer_due = None, due
+        if due:
+            summary = "next try" if due == self._state.next_try else "next drift pass"
+            self._timer = asyncio.create_task(workflow.sleep(due - _now(), summary=summary))
 
     def _spread_again(self) -> None:
         """After a restart of everything all timers are overdue at once: spread them once more (D33)."""

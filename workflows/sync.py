@@ -7,18 +7,17 @@ and their order are those of `reference/apply-and-prune`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
-from typing import Any
 
 from temporalio import workflow
-from temporalio.common import SearchAttributeKey, SearchAttributeUpdate
 from temporalio.exceptions import ApplicationError
 
 with workflow.unsafe.imports_passed_through():
     from convoy.api.errors import DeployFailed, Hold, WaitingForOwner, error_classes
     from convoy.api.objects import counted
     from convoy.policy.trigger import Trigger
+    from workflows.attributes import search_attributes
     from workflows.contract import (
         STATE_QUERY,
         Activity,
@@ -35,43 +34,23 @@ with workflow.unsafe.imports_passed_through():
         RecordInput,
         Resolved,
         ResolveInput,
-        Resume,
-        SearchAttribute,
         Settled,
         SyncRequest,
-        SyncState,
         WaveInput,
         WaveResult,
         release_of,
     )
     from workflows.history import history_is_long
+    from workflows.state import Resume, SyncState
     from workflows.steps import RenderLost, StepFailed, step
     from workflows.story import sync_details
+    from workflows.views import SyncView
 
 APPLIED = "Applied"
 NOTHING = "Nothing"
 DELETED = "Deleted"
 INBOX_LIMIT = 100
 RENDER_ATTEMPTS = 3
-
-_PHASE = SearchAttributeKey.for_keyword(SearchAttribute.PHASE)
-_TRIGGER = SearchAttributeKey.for_keyword(SearchAttribute.TRIGGER)
-_RELEASE = SearchAttributeKey.for_keyword(SearchAttribute.RELEASE)
-_CLUSTER = SearchAttributeKey.for_keyword(SearchAttribute.CLUSTER)
-_RENDER = SearchAttributeKey.for_keyword(SearchAttribute.RENDER)
-_CHANGED = SearchAttributeKey.for_bool(SearchAttribute.CHANGED)
-
-
-@dataclass(frozen=True, slots=True)
-class SyncView:
-    """The answer of query `state`."""
-
-    phase: str
-    plan: Plan
-    waves_done: int
-    pending: int
-    reason: str
-    message: str
 
 
 @workflow.defn(name="Sync")
@@ -81,13 +60,11 @@ class Sync:
     @workflow.init
     def __init__(self, state: SyncState | None = None) -> None:
         self._state = state or SyncState()
-        self._phase = "Pending"
+        self._phase = "Waiting" if self._state.waiting else "Pending"
         self._plan = Plan()
         self._waves_done = 0
-        self._lost = 0
         self._planned_at = ""
         self._woken = ""
-        self._result = Settled("", "", NOTHING, "nothing was asked for", "", False)
         self._asking: list[str] = []
         self._answering: list[str] = []
         self._answers: dict[str, Settled] = {}
@@ -102,9 +79,10 @@ class Sync:
             raise ApplicationError(str(error), type="BadWorkflowId", non_retryable=True) from error
         resume, self._state.resume = self._state.resume, None
         if resume is not None:
-            await self._pass(
-                (), resume
-            )  # what has come in meanwhile is for the next pass: this one began without it
+            # What has come in meanwhile is for the next pass: this one began without it.
+            await self._pass((), resume)
+        else:
+            self._tell(self._state.result.reason, self._state.result.message)
         while True:
             await workflow.wait_condition(self._may_go_on)
             if not self._state.inbox and not self._state.waiting:
@@ -158,8 +136,8 @@ class Sync:
             plan=self._plan,
             waves_done=self._waves_done,
             pending=len(self._state.inbox),
-            reason=self._result.reason,
-            message=self._result.message,
+            reason=self._state.result.reason,
+            message=self._state.result.message,
         )
 
     def _append(self, request: SyncRequest) -> None:
@@ -217,12 +195,12 @@ class Sync:
         except StepFailed as error:
             outcome = Outcome(error.reason, error.message, wrote=self._phase in ("Applying", "Pruning"))
         except RenderLost as error:
-            self._lost += 1
-            if self._lost < RENDER_ATTEMPTS:
+            self._state.lost += 1
+            if self._state.lost < RENDER_ATTEMPTS:
                 self._append(SyncRequest(trigger=Trigger.RESTARTED, uid=self._plan.uid))
                 return
             outcome = Outcome(DeployFailed.reason, f"the render disappears from the working store: {error}")
-        self._lost = 0
+        self._state.lost = 0
         if outcome.reason == DELETED:
             self._state.waiting = ""
             self._settle(outcome, "")
@@ -393,7 +371,7 @@ class Sync:
 
     def _settle(self, outcome: Outcome, status: str) -> None:
         """Answer everyone who waits for this pass."""
-        self._result = Settled(
+        self._state.result = Settled(
             requested_at=self._plan.requested_at,
             status=status,
             reason=outcome.reason,
@@ -401,17 +379,17 @@ class Sync:
             render_ref=self._plan.render_ref,
             changed=outcome.changed,
         )
-        self._answer(self._result)
+        self._answer(self._state.result)
         self._rest()
 
     def _settle_nothing(self, resolved: Resolved, trigger: Trigger) -> None:
         """Nothing was due. What an earlier pass of this run came to stays the run's result."""
-        nothing = Settled("", "", NOTHING, resolved.message, "", False)
+        nothing = Settled(reason=NOTHING, message=resolved.message)
         self._answer(nothing)
         if resolved.plan.uid != self._state.waiting:
             self._state.waiting = ""  # the Release that waited is gone
-        if self._result.reason == NOTHING:
-            self._plan, self._result = Plan(uid=resolved.plan.uid, trigger=trigger), nothing
+        if self._state.result.reason == NOTHING:
+            self._plan, self._state.result = Plan(uid=resolved.plan.uid, trigger=trigger), nothing
         self._rest()
 
     def _answer(self, settled: Settled) -> None:
@@ -421,7 +399,9 @@ class Sync:
 
     def _rest(self) -> None:
         self._enter(
-            "Waiting" if self._state.waiting else "Settled", self._result.reason, self._result.message
+            "Waiting" if self._state.waiting else "Settled",
+            self._state.result.reason,
+            self._state.result.message,
         )
 
     def _enter(self, phase: str, reason: str = "", message: str = "") -> None:
@@ -429,19 +409,10 @@ class Sync:
         self._tell(reason, message)
         if phase not in ("Applying", "Waiting", "Settled"):
             return  # a search attribute costs an event: only what a person would filter by
-        plan = self._plan
-        updates: list[SearchAttributeUpdate[Any]] = [
-            _RELEASE.value_set(str(self._release)),
-            _PHASE.value_set(reason or phase),
-        ]
-        if plan.cluster:
-            updates.append(_CLUSTER.value_set(f"{self._release.namespace}/{plan.cluster}"))
-        if plan.render_ref:
-            updates.append(_RENDER.value_set(plan.render_ref))
-        updates.append(_TRIGGER.value_set(plan.trigger))
-        if phase != "Applying":
-            updates.append(_CHANGED.value_set(self._result.changed))
-        workflow.upsert_search_attributes(updates)
+        changed = None if phase == "Applying" else self._state.result.changed
+        workflow.upsert_search_attributes(
+            search_attributes(self._release, self._plan, phase=reason or phase, changed=changed)
+        )
 
     def _tell(self, reason: str = "", message: str = "") -> None:
         workflow.set_current_details(
@@ -451,7 +422,7 @@ class Sync:
         )
 
     def _close(self) -> Settled:
-        result = self._result
+        result = self._state.result
         failed = error_classes().get(result.reason)
         if failed is not None and not issubclass(failed, Hold):
             raise ApplicationError(result.message, result, type=result.reason, non_retryable=True)
