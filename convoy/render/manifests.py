@@ -8,7 +8,6 @@ Names that begin with a point are not read: `.github/workflows/ci.yaml` is no ma
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Final
@@ -16,14 +15,12 @@ from typing import Final
 from convoy.api.errors import Unsupported
 from convoy.api.release import ManifestsContent
 from convoy.render.folder import content_folder, content_path, inside
+from convoy.render.globs import BadGlob, Glob
 from convoy.render.objects import File
 
 MAX_FILES: Final = 20_000
 MAX_BYTES: Final = 64 * 1024 * 1024
 """Of all files together; a render of 5,000 objects has about 3 MB."""
-
-_TOKEN: Final = re.compile(r"\*\*/|\*\*|\*|\?|\[[^\]/]+\]|.", re.DOTALL)
-_MEANING: Final = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 
 
 def manifest_files(root: Path, path: str, content: ManifestsContent) -> list[File]:
@@ -66,31 +63,23 @@ def manifest_files_in_memory(files: Mapping[str, bytes], path: str, content: Man
 
 class _Patterns:
     def __init__(self, content: ManifestsContent) -> None:
-        self._include = _compile(content.include)
-        self._exclude = _compile(content.exclude)
+        self._include = _globs(content.include, "include")
+        self._exclude = _globs(content.exclude, "exclude")
 
     def select(self, path: str) -> bool:
         return self._any(self._include, path) and not self._any(self._exclude, path)
 
     @staticmethod
-    def _any(patterns: Iterable[tuple[bool, re.Pattern[str]]], path: str) -> bool:
+    def _any(globs: Iterable[tuple[bool, Glob]], path: str) -> bool:
         name = path.rpartition("/")[2]
-        return any(pattern.fullmatch(path if whole else name) for whole, pattern in patterns)
+        return any(glob.fits(path if whole else name) for whole, glob in globs)
 
 
-def _compile(patterns: Iterable[str]) -> list[tuple[bool, re.Pattern[str]]]:
-    return [("/" in text, re.compile(_expression(text.removeprefix("./")), re.DOTALL)) for text in patterns]
-
-
-def _expression(pattern: str) -> str:
-    parts = []
-    for token in _TOKEN.findall(pattern):
-        if token.startswith("[") and len(token) > 2:
-            inner = token[1:-1].replace("\\", "\\\\").replace("[", "\\[")
-            parts.append(f"[^{inner[1:]}]" if inner.startswith("!") and len(inner) > 1 else f"[{inner}]")
-        else:
-            parts.append(_MEANING.get(token) or re.escape(token))
-    return "".join(parts)
+def _globs(patterns: Iterable[str], field: str) -> list[tuple[bool, Glob]]:
+    try:
+        return [("/" in text, Glob(text.removeprefix("./"))) for text in patterns]
+    except BadGlob as error:
+        raise Unsupported(f"spec.content.manifests.{field}: {error}") from error
 
 
 def _walk(folder: Path) -> Iterator[str]:

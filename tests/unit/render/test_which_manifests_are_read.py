@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -39,6 +40,23 @@ def test_patterns(root: Path, patterns: dict[str, tuple[str, ...]], expected: li
 
     assert sorted(file.path for file in manifest_files(root, "./deploy", content)) == expected
     assert sorted(file.path for file in manifest_files_in_memory(in_memory, "./deploy", content)) == expected
+
+
+@pytest.mark.parametrize("pattern", ["*a" * 30 + "b.yaml", "**/" * 300 + "x", "*?" * 500])
+def test_a_pattern_of_many_stars_takes_no_time(pattern: str) -> None:
+    files = {f"{'a' * 120}/{'a' * 120}.yaml": b""}
+    began = time.monotonic()
+
+    assert not manifest_files_in_memory(files, ".", ManifestsContent(include=(pattern,)))
+    assert time.monotonic() - began < 5  # a regular expression takes years
+
+
+@pytest.mark.parametrize("field", ["include", "exclude"])
+def test_a_range_that_is_none_is_refused(root: Path, field: str) -> None:
+    with pytest.raises(
+        Unsupported, match=rf"spec\.content\.manifests\.{field}: '\[z-a\]' is no range of characters"
+    ):
+        manifest_files(root, "deploy", ManifestsContent(**{field: ("[z-a].yaml",)}))
 
 
 @pytest.mark.parametrize("path", ["missing", "deploy/a.yaml"])
