@@ -154,7 +154,7 @@ def _result(done: RecordInput, message: str) -> Result:
         applied=outcome.applied,
         attempted=attempt_of(plan) if attempted else None,
         succeeded=attempt_of(plan) if succeeded else None,
-        handled_sync_at=plan.requested_at if succeeded and plan.manual else "",
+        handled_sync_at=plan.requested_at if succeeded else "",
         handled_force_at=plan.force_requested_at,
     )
 

@@ -94,6 +94,7 @@ class Resolving:
                 handled=handled.tree(),
                 workflow_id=info.workflow_id or "",
                 run_id=info.workflow_run_id or "",
+                now=datetime.now(UTC),
             )
 
         await write_status(
@@ -160,7 +161,6 @@ def _plan(release: Release, trigger: Trigger) -> Plan:
         force_requested_at=force_pending(release) or "",
         started_at=format_time(datetime.now(UTC)),
         generation=release.metadata.generation,
-        manual=not release.spec.sync_policy.automatic,
     )
 
 

@@ -112,7 +112,7 @@ async def _tell(demo: _Demo, *, once: bool) -> dict[str, Any]:
     _say(f"Temporal web UI   {demo.stack.temporal_ui}")
     _say(f"  the syncs       {demo.stack.temporal_ui}/namespaces/default/workflows")
     _say(f"kubeconfig        export KUBECONFIG={demo.stack.kubeconfig}")
-    _say(f"try               {demo.stack.tools}/kubectl get releases -A -o wide")
+    _say(f"try               {demo.stack.tool('kubectl')} get releases -A -o wide")
     if not once:
         _say("Ctrl-C ends everything.")
         await asyncio.Event().wait()

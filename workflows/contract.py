@@ -171,8 +171,6 @@ class Plan:
     started_at: str = ""
     generation: int = 0
     """metadata.generation of the Release as the pass read it."""
-    manual: bool = False
-    """Manual mode: a success is noted in `lastHandledSyncAt`."""
     changed_render: bool = False
     """The render is another one than the one applied last."""
 

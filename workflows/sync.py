@@ -131,13 +131,14 @@ class Sync:
     @workflow.query(name=STATE_QUERY, description="Phase, plan, progress and result of this run.")
     def view(self) -> SyncView:
         """Tell where this run is."""
+        result = self._state.result if self._phase in ("Settled", "Waiting") else Settled(reason="")
         return SyncView(
             phase=self._phase,
             plan=self._plan,
             waves_done=self._waves_done,
             pending=len(self._state.inbox),
-            reason=self._state.result.reason,
-            message=self._state.result.message,
+            reason=result.reason,
+            message=result.message,
         )
 
     def _append(self, request: SyncRequest) -> None:

@@ -11,7 +11,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from convoy.api.conditions import cut_message, replace_condition, summary_conditions, with_condition
+from convoy.api.conditions import (
+    cut_message,
+    find_condition,
+    replace_condition,
+    summary_conditions,
+    with_condition,
+)
 from convoy.api.names import APPLIED, READY, RECONCILING, STALLED
 from convoy.api.objects import Manifest
 from convoy.api.times import format_time
@@ -56,7 +62,7 @@ class Result:
     attempted: Attempt | None = None
     """The attempt, if step 1 of the eight began: lastAttempted changes."""
     handled_sync_at: str = ""
-    """Manual mode, after success: the annotation value read when the pass began (D22)."""
+    """After a success: the annotation value read when the pass began (D22)."""
     handled_force_at: str = ""
     """The force request that this pass used up, whatever its result (D24)."""
 
@@ -70,9 +76,19 @@ class WaveProgress:
     applied: int = 0
 
 
-def begun(tree: Manifest, *, handled: Mapping[str, Any], workflow_id: str, run_id: str) -> Manifest:
-    """Return the status as a pass begins: what it has seen, and where to look in the web UI."""
+def begun(
+    tree: Manifest, *, handled: Mapping[str, Any], workflow_id: str, run_id: str, now: datetime
+) -> Manifest:
+    """Return the status as a pass begins: what it has seen, and where to look in the web UI.
+
+    Ready becomes Unknown where the generation is a new one: what kstatus reads must not say that all is well before
+    the first look at it. Applied stays as it is.
+    """
     own = _own(tree)
+    conditions = (tree.get("status") or {}).get("conditions")
+    applied = find_condition(conditions, APPLIED)
+    summary = summary_conditions(conditions, generation=tree["metadata"].get("generation", 0), now=now)
+    own["conditions"] = [*([dict(applied)] if applied else []), *summary]
     own["handled"] = dict(handled)
     own["sync"] = {"workflowId": workflow_id, "runId": run_id}
     if handled.get("syncRequestedAt"):

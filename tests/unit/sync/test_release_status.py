@@ -115,10 +115,25 @@ def test_a_force_request_is_used_up_whatever_comes_of_it(reason: str) -> None:
 
 def test_the_beginning_of_a_pass_says_what_it_has_seen_and_where_it_runs() -> None:
     before = after(release(), SUCCESS)
-    status = begun(before, handled={"specHash": "h"}, workflow_id="sync/team/shop", run_id="r")
+    status = begun(before, handled={"specHash": "h"}, workflow_id="sync/team/shop", run_id="r", now=NOW)
     assert status["handled"] == {"specHash": "h"}
     assert status["sync"] == {"workflowId": "sync/team/shop", "runId": "r"}, "and not settled any more"
     assert status["lastSuccessful"] == before["status"]["lastSuccessful"]
+
+
+def test_ready_is_unknown_from_the_first_pass_over_a_generation_on() -> None:
+    new = release()
+    status = begun(new, handled={}, workflow_id="sync/team/shop", run_id="r", now=NOW)
+    told = {each["type"]: (each["status"], each["reason"]) for each in status["conditions"]}
+    assert told["Ready"] == ("Unknown", "Reconciling")
+    assert told["Reconciling"][0] == "True"
+    assert "Applied" not in told
+
+
+def test_a_pass_over_a_known_generation_begins_without_flipping_ready() -> None:
+    before = after(release(), SUCCESS)
+    status = begun(before, handled={}, workflow_id="sync/team/shop", run_id="r", now=NOW)
+    assert status["conditions"] == before["status"]["conditions"]
 
 
 def test_waves_before_are_applied_the_present_one_tells_how_far_it_is_and_later_ones_wait() -> None:
