@@ -77,6 +77,26 @@ async def test_a_request_stays_pending_until_an_apply_succeeds(tenant: Tenant) -
     assert tree["status"]["lastHandledSyncAt"] == requested
 
 
+async def test_a_request_of_automatic_mode_is_not_pending_when_the_mode_becomes_manual(
+    tenant: Tenant,
+) -> None:
+    automatic = {"automatic": True, "retryBackoff": {"initial": "1h"}}
+    await tenant.release("app", {"a.yaml": config_map("a", tenant.namespace, v="1")}, policy=automatic)
+    await tenant.applied("app")
+    requested = await tenant.sync("app")  # a self-heal asks the same way
+    tree = await tenant.applied("app")
+    assert tree["status"]["lastHandledSyncAt"] == requested
+
+    files = {"a.yaml": config_map("a", tenant.namespace, v="unasked")}
+    await tenant.patch(
+        "app", {"spec": {"syncPolicy": {"automatic": False}, "source": {"inline": {"files": files}}}}
+    )
+    await tenant.applied("app", "WaitingForSync")
+    live = await tenant.config_map("a")
+    assert live is not None
+    assert live["data"] == {"v": "1"}
+
+
 async def test_an_annotation_that_is_no_time_is_told_and_applies_nothing(tenant: Tenant) -> None:
     await tenant.release("app", {"a.yaml": config_map("a", tenant.namespace)}, policy=MANUAL)
     await tenant.applied("app", "WaitingForSync")
