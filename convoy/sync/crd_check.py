@@ -8,10 +8,10 @@ it cannot judge (CEL rules, formats, defaults): the API server has the last word
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from jsonschema import Draft4Validator
+from jsonschema import Draft4Validator, validators
 from jsonschema.exceptions import ValidationError
 
 from convoy.api.objects import split_api_version
@@ -25,6 +25,10 @@ _PLAIN = (
 )
 _FAULTS = 20
 """Faults named of one object."""
+_TAME = 2
+"""Quantifiers, groups and options that a pattern may have: then its time grows with the cube of a text at most."""
+_TAME_LENGTH = 100
+_ONE_CHARACTER = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
 
 
 class RenderedCrds:
@@ -54,11 +58,13 @@ class RenderedCrds:
             return [
                 f"version {version} is not served by the CustomResourceDefinition of this render ({known})"
             ]
-        validator = self._validator(item.api_version, item.key.kind, served[version])
-        if validator is None:
-            return []
         instance = {k: v for k, v in _without_nulls(item.manifest).items() if k not in {"metadata", "status"}}
-        found = sorted(validator.iter_errors(instance), key=lambda error: list(map(str, error.absolute_path)))
+        try:
+            validator = self._validator(item.api_version, item.key.kind, served[version])
+            faults = list(validator.iter_errors(instance)) if validator is not None else []
+        except Exception:  # noqa: BLE001 (a schema that is none, `minLength: x`: the CRD's own dry run says so)
+            return []
+        found = sorted(faults, key=lambda error: list(map(str, error.absolute_path)))
         lines = list(dict.fromkeys(_line(error) for error in found))
         more = [f"{len(lines) - _FAULTS} more"] if len(lines) > _FAULTS else []
         return lines[:_FAULTS] + more
@@ -67,7 +73,7 @@ class RenderedCrds:
         known = (api_version, kind)
         if known not in self._validators:
             schema = (version.get("schema") or {}).get("openAPIV3Schema")
-            self._validators[known] = Draft4Validator(_root(schema)) if isinstance(schema, dict) else None
+            self._validators[known] = _Validator(_root(schema)) if isinstance(schema, dict) else None
         return self._validators[known]
 
 
@@ -98,7 +104,7 @@ def _convert(schema: Mapping[str, Any], *, embedded: bool = False) -> dict[str, 
     """Turn a structural schema into JSON schema (draft 4, whose exclusive limits OpenAPI 3.0 has)."""
     result: dict[str, Any] = {name: schema[name] for name in _PLAIN if name in schema}
     pattern = schema.get("pattern")
-    if isinstance(pattern, str) and _compiles(pattern):
+    if isinstance(pattern, str) and _is_judged(pattern):
         result["pattern"] = pattern
     if schema.get("x-kubernetes-int-or-string") is True:
         result.pop("type", None)
@@ -144,7 +150,7 @@ def _close(result: dict[str, Any], schema: Mapping[str, Any], *, embedded: bool)
 def _value_rules(schema: Mapping[str, Any]) -> dict[str, Any]:
     """Convert a schema inside allOf, anyOf, oneOf or not: it only narrows values, so it closes nothing."""
     result = {name: schema[name] for name in _PLAIN if name in schema}
-    if isinstance(schema.get("pattern"), str) and _compiles(schema["pattern"]):
+    if isinstance(schema.get("pattern"), str) and _is_judged(schema["pattern"]):
         result["pattern"] = schema["pattern"]
     if isinstance(schema.get("required"), list):
         result["required"] = schema["required"]
@@ -169,13 +175,27 @@ def _required(schema: Mapping[str, Any]) -> list[str]:
     return [name for name in names if "default" not in (properties.get(name) or {})]
 
 
-def _compiles(pattern: str) -> bool:
-    # Go's syntax is not quite Python's; a pattern that only Go reads is left to the server.
+def _is_judged(pattern: str) -> bool:
+    """Return whether a pattern is safe to try here; any other one is left to the server.
+
+    Go's syntax is not quite Python's. And Go's takes no more time than the text is long, while Python's tries all
+    ways to share a text out: for ever, with the whole process, where quantifiers stand in each other or in a row.
+    """
     try:
         re.compile(pattern)
     except re.error:
         return False
-    return True
+    bare = _ONE_CHARACTER.sub("x", pattern).replace("(?", "(")
+    many = len(re.findall(r"[*+{]", bare))
+    groups, optional = bare.count("("), bare.count("?")
+    return ")*" not in bare and ")+" not in bare and "){" not in bare and max(many, groups, optional) <= _TAME
+
+
+def _judge_pattern(
+    validator: Any, pattern: str, instance: object, schema: Mapping[str, Any]
+) -> Iterator[ValidationError]:
+    if isinstance(instance, str) and len(instance) <= _TAME_LENGTH:
+        yield from Draft4Validator.VALIDATORS["pattern"](validator, pattern, instance, schema)
 
 
 def _without_nulls(tree: Any) -> Any:
@@ -190,3 +210,8 @@ def _line(error: ValidationError) -> str:
     path = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in error.absolute_path)
     message = error.message if len(error.message) <= 300 else f"{error.message[:300]}…"
     return f"{path.lstrip('.')}: {message}" if path else message
+
+
+_Validator: type[Draft4Validator] = validators.extend(  # type: ignore[no-untyped-call]
+    Draft4Validator, {"pattern": _judge_pattern}
+)

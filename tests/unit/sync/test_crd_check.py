@@ -146,6 +146,42 @@ def test_finds_what_the_server_refuses(schema: dict[str, Any], value: Any) -> No
     assert faults({"type": "object", "properties": {"f": schema}}, {"f": value})
 
 
+@pytest.mark.parametrize(
+    ("pattern", "value"),
+    [
+        ("^(a+)+$", "a" * 60 + "!"),
+        ("(a|a)*b", "a" * 60),
+        ("a*a*a*a*a*a*b", "a" * 10_000),
+        ("^" + "a?" * 60 + "a" * 60 + "$", "a" * 59),
+        ("(a|a)" * 60 + "b", "a" * 60),
+        ("a*b", "a" * 100_000),
+    ],
+)
+def test_a_pattern_that_may_take_for_ever_is_left_to_the_server(pattern: str, value: str) -> None:
+    schema = {"allOf": [{"pattern": pattern}], "pattern": pattern}
+    assert faults({"type": "object", "properties": {"f": schema}}, {"f": value}) == []
+
+
+@pytest.mark.parametrize(
+    ("pattern", "value"),
+    [
+        ("^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", "a-"),
+        (r"^[\]*+]{2}$", "x"),
+        (r"^\*\+\(\)\*$", "x"),
+        ("^(a|b)$", "c"),
+    ],
+)
+def test_a_usual_pattern_is_judged(pattern: str, value: str) -> None:
+    assert faults({"type": "object", "properties": {"f": {"pattern": pattern}}}, {"f": value})
+
+
+@pytest.mark.parametrize(
+    "schema", [{"multipleOf": 0}, {"minimum": "x"}, {"type": "tea"}, {"enum": 5}, {"required": ["a", ["b"]]}]
+)
+def test_a_schema_that_is_none_is_left_to_the_server(schema: dict[str, Any]) -> None:
+    faults({"type": "object", "properties": {"f": schema, "g": schema}}, {"f": 3, "g": {}})
+
+
 def test_a_crd_that_is_nonsense_judges_nothing() -> None:
     broken = rendered(
         {
