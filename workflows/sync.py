@@ -53,6 +53,10 @@ INBOX_LIMIT = 100
 RENDER_ATTEMPTS = 3
 
 
+class _ReleaseDeleted(Exception):
+    """The Release is being deleted: what the waves to come would apply, the teardown would have to delete."""
+
+
 @workflow.defn(name="Sync")
 class Sync:
     """Brings a Release's render to its cluster, once for each batch of requests."""
@@ -195,6 +199,8 @@ class Sync:
                 outcome = await self._carry_out(resolved)
         except StepFailed as error:
             outcome = Outcome(error.reason, error.message, wrote=self._phase in ("Applying", "Pruning"))
+        except _ReleaseDeleted:
+            return  # nothing more is applied: the request that told of the deletion makes the teardown
         except RenderLost as error:
             self._state.lost += 1
             if self._state.lost < RENDER_ATTEMPTS:
@@ -295,6 +301,8 @@ class Sync:
             if index > first and history_is_long() and workflow.all_handlers_finished():
                 self._state.resume = Resume(plan=plan, next_wave=index, seen=seen, changed=changed)
                 workflow.continue_as_new(self._state)
+            if any(request.trigger is Trigger.DELETED for request in self._state.inbox):
+                raise _ReleaseDeleted
             wave = plan.waves[index]
             result = await step(
                 Activity.APPLY_WAVE,

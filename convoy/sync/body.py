@@ -15,7 +15,16 @@ from convoy.api.objects import Manifest, ObjectKey
 from convoy.api.release import IgnoreDifferences
 from convoy.kube.encode import apply_body
 
-_SERVER_OWNED = ("uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink")
+_SERVER_OWNED = (
+    "uid",
+    "resourceVersion",
+    "generation",
+    "creationTimestamp",
+    "managedFields",
+    "selfLink",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+)
 
 
 def ignored_paths(key: ObjectKey, ignores: Iterable[IgnoreDifferences]) -> tuple[str, ...]:

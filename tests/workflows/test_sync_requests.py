@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 from convoy.policy.trigger import Trigger
 from tests.workflows.doubles import SAFETY, Script
 from tests.workflows.driver import Driver, result, signal
-from workflows.contract import Activity, AskSync, Decision, Resolved, SignalName, SyncRequest
+from workflows.contract import Activity, AskSync, Decision, Resolved, SignalName, SyncRequest, WavePlan
 
 RACES = 60
 
@@ -37,6 +38,22 @@ async def test_a_burst_of_requests_during_a_pass_is_one_more_pass(driver: Driver
     gate.open()
     await result(run)
     assert script.steps().count(Activity.RESOLVE) == 2
+
+
+async def test_a_deletion_stops_the_waves_to_come_and_the_teardown_follows(
+    driver: Driver, script: Script
+) -> None:
+    script.plan = replace(script.plan, waves=(WavePlan(0, 1), WavePlan(1, 1), WavePlan(2, 1)))
+    gate = script.hold(Activity.APPLY_WAVE)
+    run = await driver.sync(requested("a"))
+    await gate.reached()
+    script.answer(Activity.RESOLVE, Resolved(Decision.TEARDOWN, script.plan))
+    await driver.sync(SyncRequest(trigger=Trigger.DELETED, uid="uid-1", id="deleted"))
+    gate.open()
+    await result(run)
+    steps = script.steps()
+    assert steps.count(Activity.APPLY_WAVE) == 1
+    assert steps[-2:] == [Activity.RESOLVE, Activity.TEARDOWN]
 
 
 async def test_the_same_request_twice_is_one_pass(driver: Driver, script: Script) -> None:

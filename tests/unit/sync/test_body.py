@@ -34,7 +34,8 @@ def test_rules_of_an_aggregated_role_are_never_sent() -> None:
 
 
 @pytest.mark.parametrize(
-    "field", ["uid", "resourceVersion", "managedFields", "generation", "creationTimestamp"]
+    "field",
+    ["uid", "resourceVersion", "managedFields", "generation", "creationTimestamp", "deletionTimestamp"],
 )
 def test_what_the_server_owns_is_not_sent(field: str) -> None:
     manifest = deployment()
