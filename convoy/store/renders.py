@@ -84,6 +84,14 @@ class Renders:
         render = await self.load(uid, ref)
         await self._store.create(path, await asyncio.to_thread(self._seal, path, render))
 
+    async def is_published(self, uid: str, ref: str) -> bool:
+        """Tell whether the render store has a render, so that a pin finds it on every worker.
+
+        Raises:
+            DeployFailed: the store failed.
+        """
+        return self._store is not None and await self._store.has(_published_path(uid, ref))
+
     async def save_blob(self, uid: str, name: str, data: bytes) -> None:
         """Keep bytes under a name of the Release's, in place of what was there.
 
