@@ -245,7 +245,10 @@ class ReleaseCheck(Answer, frozen=True, kw_only=True):
     verdict: str
     message: str
     began_at: str
-    counts: Counts
+    compared: int
+    in_sync: int
+    modified: int
+    missing: int
     objects: tuple[dict[str, Any], ...] | UnsetType = UNSET
     """The objects that are Modified or Missing, as in ReleaseDiff; absent where their changes are kept elsewhere."""
     kind: Literal["ReleaseCheck"] = "ReleaseCheck"

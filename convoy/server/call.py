@@ -10,7 +10,6 @@ from typing import Any, Final, Protocol
 
 from convoy.api.objects import Manifest
 from convoy.api.release import Release
-from convoy.drift.results import Counts
 from convoy.kube.annotate import request_sync
 from convoy.kube.client import KubeClient
 from convoy.kube.resources import RELEASES
@@ -37,7 +36,10 @@ class Checked:
     uid: str
     message: str
     began_at: str
-    counts: Counts
+    compared: int
+    in_sync: int
+    modified: int
+    missing: int
     changes: str
     """Name of the blob with the objects that drifted; empty where none did."""
 

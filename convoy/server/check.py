@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from convoy.server.answers import Counts, ReleaseCheck
+from convoy.server.answers import ReleaseCheck
 from convoy.server.call import Call, Checked
 
 
@@ -21,7 +21,10 @@ async def check(call: Call) -> ReleaseCheck:
         verdict=found.verdict,
         message=found.message,
         began_at=found.began_at,
-        counts=Counts.of(found.counts),
+        compared=found.compared,
+        in_sync=found.in_sync,
+        modified=found.modified,
+        missing=found.missing,
         objects=await _drifted(call, found),
     )
 
