@@ -10,10 +10,11 @@ from temporalio import activity
 
 from activities.context import epoch, this_release
 from activities.services import Services
+from activities.siblings import cut
 from convoy.api.errors import ConvoyError, Hold, WaitingForOwner, error_classes
 from convoy.api.names import MANAGER, MANAGER_RETRY
 from convoy.api.objects import Manifest, counted
-from convoy.api.release import Release
+from convoy.api.release import Release, SyncPolicy
 from convoy.kube.errors import NotFound
 from convoy.kube.resources import RELEASES
 from convoy.kube.status import write_status
@@ -82,11 +83,10 @@ class Recording:
         if tree["metadata"]["uid"] != plan.uid:
             return Recorded("", f"Release {release} was deleted and made again")
         if done.planned_at:
-            await self._withdraw(Release.model_validate(tree), done.planned_at)
+            await self._withdraw(cut(tree), done.planned_at)
         await self._tell(tree, done)
         _count(outcome)
-        policy = Release.model_validate(tree).spec.sync_policy
-        await self._services.signals.ended(release, SyncEnded(plan.uid, outcome.reason, policy))
+        await self._services.signals.ended(release, SyncEnded(plan.uid, outcome.reason, _policy(tree)))
         return Recorded("True" if outcome.applied else "False", outcome.message)
 
     @activity.defn(name=Activity.RECORD_RETRY)
@@ -150,6 +150,13 @@ def _result(done: RecordInput, message: str) -> Result:
         handled_sync_at=plan.requested_at if succeeded and plan.manual else "",
         handled_force_at=plan.force_requested_at,
     )
+
+
+def _policy(tree: Manifest) -> SyncPolicy:
+    try:
+        return Release.read(tree).spec.sync_policy
+    except ConvoyError:
+        return SyncPolicy()  # a spec that cannot be read is a terminal failure: no backoff counts
 
 
 def _count(outcome: Outcome) -> None:

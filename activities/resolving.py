@@ -12,6 +12,7 @@ from activities.cluster_status import record_cluster
 from activities.context import this_release
 from activities.lease import Lease
 from activities.services import Services
+from activities.siblings import cut
 from convoy.api.errors import ConvoyError, Suspended, WaitingForClusterWave
 from convoy.api.names import MANAGER
 from convoy.api.objects import Manifest
@@ -60,10 +61,11 @@ class Resolving:
             return Resolved(Decision.NOTHING, message=f"there is no Release {name}")
         uid = tree["metadata"]["uid"]
         wishes = [request for request in requests if request.uid in ("", uid)]
+        fault: ConvoyError | None = None
         try:
             release = Release.read(tree)
         except ConvoyError as error:
-            return await self._refuse(tree, wishes, error)
+            release, fault = cut(tree), error
         siblings = self._services.siblings.of(name.namespace)
         now = seen(release, spec_hash=spec_hash(tree), siblings=siblings)
         trigger = trigger_of(release, wishes, reasons_to_sync(release, now))
@@ -72,27 +74,15 @@ class Resolving:
                 Decision.NOTHING, Plan(uid=uid), message="all that was asked for has been seen already"
             )
         plan = _plan(release, trigger)
-        if release.metadata.deletion_timestamp is not None:
-            await self._begin(tree, now)
-            return Resolved(Decision.TEARDOWN, plan)
         await self._begin(tree, now)
+        if release.metadata.deletion_timestamp is not None:
+            return Resolved(Decision.TEARDOWN, plan)
+        if fault is not None:
+            return Resolved(Decision.STOP, plan, fault.reason, fault.message)
         try:
             return await self._decide(release, siblings, plan)
         except ConvoyError as error:
             return Resolved(Decision.STOP, plan, error.reason, error.message)
-
-    async def _refuse(self, tree: Manifest, wishes: list[SyncRequest], error: ConvoyError) -> Resolved:
-        """A Release that the schema accepted and the model does not: say so, as for any other fault."""
-        metadata = tree["metadata"]
-        handled = Handled(uid=metadata["uid"], spec_hash=spec_hash(tree))
-        await self._begin(tree, handled)
-        plan = Plan(
-            uid=metadata["uid"],
-            trigger=wishes[0].trigger if wishes else Trigger.MANUAL,
-            generation=metadata.get("generation", 0),
-            started_at=format_time(datetime.now(UTC)),
-        )
-        return Resolved(Decision.STOP, plan, error.reason, error.message)
 
     async def _begin(self, tree: Manifest, handled: Handled) -> None:
         info = activity.info()

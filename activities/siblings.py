@@ -16,7 +16,7 @@ class Siblings:
     """The Releases of the installation, as far as cluster waves ask for them."""
 
     def __init__(self, home: KubeClient) -> None:
-        self._reflector = Reflector(home, RELEASES, project=_cut)
+        self._reflector = Reflector(home, RELEASES, project=cut)
 
     async def run(self) -> None:
         """Keep the copy true; ends by cancellation only."""
@@ -31,14 +31,23 @@ class Siblings:
         return [release for release in self._reflector.values() if release.metadata.namespace == namespace]
 
 
-def _cut(tree: Manifest) -> Release:
-    """Keep only what decides about waves: ten thousand inline sources would not fit into memory."""
+def cut(tree: Manifest) -> Release:
+    """Keep only what decides about waves and about a Release's end.
+
+    Ten thousand inline sources would not fit into memory; and a Release whose spec the models refuse, since an older
+    schema let it in, must still be seen, answered and deleted.
+    """
     spec, status = tree.get("spec") or {}, tree.get("status") or {}
+    policy = spec.get("syncPolicy") or {}
     return Release.model_validate(
         {
             "metadata": {k: v for k, v in tree["metadata"].items() if k != "managedFields"},
             "spec": {k: spec[k] for k in _SPEC if k in spec}
-            | {"source": {"inline": {"files": {}}}, "content": {"manifests": {}}},
+            | {
+                "source": {"inline": {"files": {}}},
+                "content": {"manifests": {}},
+                "syncPolicy": {"onDelete": policy.get("onDelete", "Orphan")},
+            },
             "status": {k: status[k] for k in _STATUS if k in status},
         }
     )

@@ -7,7 +7,7 @@ from temporalio import activity
 from activities.context import epoch, this_release
 from activities.lease import Lease
 from activities.services import Services
-from convoy.api.release import Release
+from activities.siblings import cut
 from convoy.kube.errors import NotFound
 from convoy.kube.resources import RELEASES
 from convoy.kube.retry import with_retries
@@ -33,8 +33,7 @@ class TearingDown:
                 return f"Release {name} is gone"
             if tree["metadata"]["uid"] != plan.uid:
                 return f"Release {name} was made again"
-            # Not `read`: what is wrong with a spec must not keep a Release from being deleted.
-            release = Release.model_validate(tree)
+            release = cut(tree)  # what is wrong with a spec must not keep a Release from being deleted
 
             async def connect() -> Target:
                 return (await self._services.desired.destination(release)).target

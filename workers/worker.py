@@ -18,6 +18,7 @@ from activities.resolving import Resolving
 from activities.services import Services
 from activities.tearing_down import TearingDown
 from convoy.settings import Settings
+from workers.surplus import DropSurplusInput
 from workflows.drift import Drift
 from workflows.sync import Sync
 
@@ -73,7 +74,7 @@ def build_worker(client: Client, services: Services) -> Worker:
             Drifting(services).drift_pass,
         ],
         workflow_runner=workflow_runner(),
-        interceptors=[TranslateFailures()],
+        interceptors=[TranslateFailures(), DropSurplusInput()],
         max_cached_workflows=CACHED_WORKFLOWS,
         max_concurrent_activities=settings.max_concurrent_syncs,
         max_heartbeat_throttle_interval=THROTTLE,

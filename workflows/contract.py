@@ -284,12 +284,12 @@ class Recorded:
 class Settled:
     """The answer of update `sync`: the attempt's first settled result, holds included."""
 
-    requested_at: str
-    status: str
-    reason: str
-    message: str
-    render_ref: str
-    changed: bool
+    requested_at: str = ""
+    status: str = ""
+    reason: str = "Nothing"
+    message: str = "nothing was asked for"
+    render_ref: str = ""
+    changed: bool = False
 
 
 # --- Drift --------------------------------------------------------------------------------------
@@ -419,6 +419,8 @@ class SyncState:
     inbox: list[SyncRequest] = field(default_factory=list)
     seen: list[str] = field(default_factory=list)
     resume: Resume | None = None
+    result: Settled = Settled()
+    """How the latest pass ended."""
     waiting: str = ""
     """UID of the Release whose last pass ended in a wait that an event will end (D25): the run stays open."""
 

@@ -68,6 +68,8 @@ class Drift:
         self._checks: list[str] = []
         self._answers: dict[str, DriftReport] = {}
         self._ended = False
+        self._timer: asyncio.Task[None] | None = None
+        self._timer_due = 0.0
 
     @workflow.run
     async def run(self, state: DriftState | None = None) -> None:
@@ -126,7 +128,7 @@ class Drift:
 
     @check.validator
     def _accept_check(self) -> None:
-        """Refuse any input, and an id that names no Release: its run ends without an answer."""
+        """Refuse an id that names no Release: its run ends without an answer."""
         release_of(workflow.info().workflow_id)
 
     @workflow.query(name=STATE_QUERY, description="Last verdict, next pass, next try and why.")
@@ -147,14 +149,31 @@ class Drift:
         due = min((at for at in (self._state.next_tick, self._state.next_try) if at), default=0.0)
         if due and due <= _now():
             return
-        try:
-            await workflow.wait_condition(
-                lambda: bool(self._state.ended) or self._pass_is_asked_for() or self._may_continue_as_new(),
-                timeout=timedelta(seconds=due - _now()) if due else None,
-                timeout_summary="next try" if due == self._state.next_try else "next drift pass",
+        self._set_timer(due)
+        await workflow.wait_condition(
+            lambda: (
+                self._timer_fired()
+                or bool(self._state.ended)
+                or self._pass_is_asked_for()
+                or self._may_continue_as_new()
             )
-        except TimeoutError:
+        )
+        if self._timer_fired():
             self._spread_again()
+
+    def _timer_fired(self) -> bool:
+        return self._timer is not None and self._timer.done()
+
+    def _set_timer(self, due: float) -> None:
+        """Let the timer fire at `due` (0: never). One that is set for then already goes on: each costs an action."""
+        if self._timer is not None and self._timer_due == due and not self._timer.done():
+            return
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer, self._timer_due = None, due
+        if due:
+            summary = "next try" if due == self._state.next_try else "next drift pass"
+            self._timer = asyncio.create_task(workflow.sleep(due - _now(), summary=summary))
 
     def _spread_again(self) -> None:
         """After a restart of everything all timers are overdue at once: spread them once more (D33)."""

@@ -81,13 +81,12 @@ class Sync:
     @workflow.init
     def __init__(self, state: SyncState | None = None) -> None:
         self._state = state or SyncState()
-        self._phase = "Pending"
+        self._phase = "Waiting" if self._state.waiting else "Pending"
         self._plan = Plan()
         self._waves_done = 0
         self._lost = 0
         self._planned_at = ""
         self._woken = ""
-        self._result = Settled("", "", NOTHING, "nothing was asked for", "", False)
         self._asking: list[str] = []
         self._answering: list[str] = []
         self._answers: dict[str, Settled] = {}
@@ -102,9 +101,10 @@ class Sync:
             raise ApplicationError(str(error), type="BadWorkflowId", non_retryable=True) from error
         resume, self._state.resume = self._state.resume, None
         if resume is not None:
-            await self._pass(
-                (), resume
-            )  # what has come in meanwhile is for the next pass: this one began without it
+            # What has come in meanwhile is for the next pass: this one began without it.
+            await self._pass((), resume)
+        else:
+            self._tell(self._state.result.reason, self._state.result.message)
         while True:
             await workflow.wait_condition(self._may_go_on)
             if not self._state.inbox and not self._state.waiting:
@@ -158,8 +158,8 @@ class Sync:
             plan=self._plan,
             waves_done=self._waves_done,
             pending=len(self._state.inbox),
-            reason=self._result.reason,
-            message=self._result.message,
+            reason=self._state.result.reason,
+            message=self._state.result.message,
         )
 
     def _append(self, request: SyncRequest) -> None:
@@ -393,7 +393,7 @@ class Sync:
 
     def _settle(self, outcome: Outcome, status: str) -> None:
         """Answer everyone who waits for this pass."""
-        self._result = Settled(
+        self._state.result = Settled(
             requested_at=self._plan.requested_at,
             status=status,
             reason=outcome.reason,
@@ -401,17 +401,17 @@ class Sync:
             render_ref=self._plan.render_ref,
             changed=outcome.changed,
         )
-        self._answer(self._result)
+        self._answer(self._state.result)
         self._rest()
 
     def _settle_nothing(self, resolved: Resolved, trigger: Trigger) -> None:
         """Nothing was due. What an earlier pass of this run came to stays the run's result."""
-        nothing = Settled("", "", NOTHING, resolved.message, "", False)
+        nothing = Settled(reason=NOTHING, message=resolved.message)
         self._answer(nothing)
         if resolved.plan.uid != self._state.waiting:
             self._state.waiting = ""  # the Release that waited is gone
-        if self._result.reason == NOTHING:
-            self._plan, self._result = Plan(uid=resolved.plan.uid, trigger=trigger), nothing
+        if self._state.result.reason == NOTHING:
+            self._plan, self._state.result = Plan(uid=resolved.plan.uid, trigger=trigger), nothing
         self._rest()
 
     def _answer(self, settled: Settled) -> None:
@@ -421,7 +421,9 @@ class Sync:
 
     def _rest(self) -> None:
         self._enter(
-            "Waiting" if self._state.waiting else "Settled", self._result.reason, self._result.message
+            "Waiting" if self._state.waiting else "Settled",
+            self._state.result.reason,
+            self._state.result.message,
         )
 
     def _enter(self, phase: str, reason: str = "", message: str = "") -> None:
@@ -440,7 +442,7 @@ class Sync:
             updates.append(_RENDER.value_set(plan.render_ref))
         updates.append(_TRIGGER.value_set(plan.trigger))
         if phase != "Applying":
-            updates.append(_CHANGED.value_set(self._result.changed))
+            updates.append(_CHANGED.value_set(self._state.result.changed))
         workflow.upsert_search_attributes(updates)
 
     def _tell(self, reason: str = "", message: str = "") -> None:
@@ -451,7 +453,7 @@ class Sync:
         )
 
     def _close(self) -> Settled:
-        result = self._result
+        result = self._state.result
         failed = error_classes().get(result.reason)
         if failed is not None and not issubclass(failed, Hold):
             raise ApplicationError(result.message, result, type=result.reason, non_retryable=True)

@@ -62,9 +62,15 @@ def detect_fights(state: FightState, heals: Sequence[Heal]) -> tuple[FightState,
 
 
 def _fight(heal: Heal) -> Fight:
-    who = f"{heal.owner.manager} ({heal.owner.operation})" if heal.owner else "an unknown manager"
-    if heal.owner and heal.owner.manager == MANAGER:
+    if heal.owner is None:
+        # The server records no owner of what a webhook writes into an apply, nor of a field that is gone.
+        who = (
+            "somebody without a record in managedFields, such as an admission webhook or whoever removes it,"
+        )
+    elif heal.owner.manager == MANAGER:
         who = "something that acts on convoy's own requests, such as an admission webhook,"
+    else:
+        who = f"{heal.owner.manager} ({heal.owner.operation})"
     message = (
         f"{heal.key}: {heal.pointer} was healed {HEALS} times within {PASSES} passes; {who} changes it back. "
         "Leave the field out of the render, add it to spec.ignoreDifferences, or stop the other side."

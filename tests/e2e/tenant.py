@@ -26,7 +26,13 @@ from convoy.kube.resources import CLUSTERS, CONFIG_MAPS, NAMESPACES, RELEASES, R
 from tests.e2e.harness.convoy import condition_of, told
 
 PATIENCE = 90.0
-"""Seconds until a wait gives up: far above what anything takes, since the machine may be busy."""
+"""Seconds until a wait gives up: more than anything takes on a busy machine, less than the resync of two minutes."""
+
+_BY_DESIGN = (
+    WorkflowTaskFailedCause.WORKFLOW_TASK_FAILED_CAUSE_UNHANDLED_COMMAND,
+    WorkflowTaskFailedCause.WORKFLOW_TASK_FAILED_CAUSE_RESET_WORKFLOW,
+    WorkflowTaskFailedCause.WORKFLOW_TASK_FAILED_CAUSE_FORCE_CLOSE_COMMAND,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +42,7 @@ class Tenant:
     home: KubeClient
     client: Client
     namespace: str
+    patience: float = PATIENCE
 
     # --- what a user does -----------------------------------------------------------------------
 
@@ -105,7 +112,7 @@ class Tenant:
     async def until(self, name: str, done: Callable[[Manifest], bool], what: str = "") -> Manifest:
         """Return the Release as soon as `done` holds; fail with its conditions otherwise."""
         tree: Manifest = {}
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + self.patience
         while time.monotonic() < deadline:
             tree = await self.get(name)
             if done(tree):
@@ -125,7 +132,7 @@ class Tenant:
         )
 
     async def gone(self, name: str) -> None:
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + self.patience
         while time.monotonic() < deadline:
             try:
                 tree = await self.get(name)
@@ -160,9 +167,11 @@ class Tenant:
 
 
 @asynccontextmanager
-async def new_tenant(home: KubeClient, client: Client) -> AsyncIterator[Tenant]:
+async def new_tenant(
+    home: KubeClient, client: Client, *, patience: float = PATIENCE
+) -> AsyncIterator[Tenant]:
     """Make a namespace with the Cluster `here`; deleted afterwards, without waiting until it is gone."""
-    tenant = Tenant(home, client, f"t-{secrets.token_hex(5)}")
+    tenant = Tenant(home, client, f"t-{secrets.token_hex(5)}", patience)
     await tenant.make_namespace(tenant.namespace)
     await tenant.cluster("here", {"inCluster": {}})
     yield tenant
@@ -188,14 +197,13 @@ def is_settled(tree: Manifest) -> bool:
 def failed_tasks(history: WorkflowHistory) -> list[str]:
     """Return the failures of workflow tasks: bugs in workflow code, which nobody would see otherwise.
 
-    A signal that arrives while the workflow closes fails a task too, by the server's design.
+    A signal that arrives while the workflow closes, and a reset or an end by hand, fail a task too, by design.
     """
     return [
         event.workflow_task_failed_event_attributes.failure.message
         for event in history.events
         if event.event_type == EventType.EVENT_TYPE_WORKFLOW_TASK_FAILED
-        and event.workflow_task_failed_event_attributes.cause
-        != WorkflowTaskFailedCause.WORKFLOW_TASK_FAILED_CAUSE_UNHANDLED_COMMAND
+        and event.workflow_task_failed_event_attributes.cause not in _BY_DESIGN
     ]
 
 

@@ -193,10 +193,17 @@ async def ensure_namespace(home: KubeClient, name: str) -> None:
     await home.apply(manifest.encode(), NAMESPACES, None, name, manager=MANAGER)
 
 
-@asynccontextmanager
-async def running_convoy(stack: Stack, folder: Path, **options: str) -> AsyncIterator[Convoy]:
-    """Run convoy on a stack as long as the block lasts; `options` are settings by name, as text."""
-    address = f"127.0.0.1:{free_ports(1)[0]}"
+async def install(home: KubeClient, namespace: str) -> Objects:
+    """Do what an administrator does before the first start: the CRDs, and convoy's own namespace."""
+    objects = Objects(home)
+    for crd in generate_crds():
+        await objects.apply(crd, manager=MANAGER)
+    await ensure_namespace(home, namespace)
+    return objects
+
+
+def settings_of(stack: Stack, folder: Path, options: Mapping[str, str]) -> tuple[Settings, dict[str, str]]:
+    """Return the settings of a convoy on a stack, and the environment that gives them to a process."""
     values = {
         "kubeconfig": str(stack.kubeconfig),
         "temporal_address": stack.temporal_address,
@@ -204,18 +211,22 @@ async def running_convoy(stack: Stack, folder: Path, **options: str) -> AsyncIte
         "tools": str(stack.tool("kustomize").parent),
         "work_dir": str(folder / "work"),
         "render_store_url": f"file://{folder / 'store'}",
-        "metrics_address": address,
         "allow_own_identity": "true",
         "allow_private_addresses": "true",
-    } | options
-    settings = Settings.model_validate(values)
+        **options,
+    }
     environment = {f"CONVOY_{name.upper()}": value for name, value in values.items()}
+    return Settings.model_validate(values), environment
+
+
+@asynccontextmanager
+async def running_convoy(stack: Stack, folder: Path, **options: str) -> AsyncIterator[Convoy]:
+    """Run convoy on a stack as long as the block lasts; `options` are settings by name, as text."""
+    metrics = {"metrics_address": f"127.0.0.1:{free_ports(1)[0]}"}
+    settings, environment = settings_of(stack, folder, metrics | options)
     process = ConvoyProcess(environment, folder / "convoy.log")
     async with await connect_kubeconfig(stack.kubeconfig) as home:
-        objects = Objects(home)
-        for crd in generate_crds():
-            await objects.apply(crd, manager=MANAGER)
-        await ensure_namespace(home, settings.namespace)
+        objects = await install(home, settings.namespace)
         await process.start()
         try:
             yield Convoy(stack, settings, process, home, objects, await connect(settings), folder)

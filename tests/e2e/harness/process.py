@@ -1,4 +1,4 @@
-"""`convoy run` as a process of its own, as an installation would have it, with its log in a file."""
+"""`convoy run`, `worker` or `watcher` as a process of its own, as an installation has it, with its log in a file."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
-STARTED = ('"worker-started"', '"watcher-started"')
-"""Both are in the log once the process works; the second only where it got the Lease."""
+STARTED = {"run": ('"worker-started"', '"watcher-started"'), "worker": ('"worker-started"',), "watcher": ()}
+"""What is in the log once a process works. A watcher may have to wait for the Lease, so nothing is asked of it."""
 
 
 class ConvoyEnded(Exception):
@@ -21,23 +21,24 @@ class ConvoyEnded(Exception):
 class ConvoyProcess:
     """One process at a time, started again after `stop` or `kill` with the same log."""
 
-    def __init__(self, environment: Mapping[str, str], log: Path) -> None:
+    def __init__(self, environment: Mapping[str, str], log: Path, *, command: str = "run") -> None:
         self._environment = environment
+        self._command = command
         self._log = log
         self._process: asyncio.subprocess.Process | None = None
         log.touch()
 
     async def start(self, *, within: float = 120.0) -> None:
-        """Start, and wait until worker and watcher work. Raises ConvoyEnded."""
+        """Start, and wait until it works. Raises ConvoyEnded."""
         began = self.mark()
         with self._log.open("ab") as output:
             self._process = await asyncio.create_subprocess_exec(
-                sys.executable, "-m", "workers", "run", "--log-format", "json",
+                sys.executable, "-m", "workers", self._command, "--log-format", "json",
                 cwd=ROOT, env=os.environ | self._environment, stdout=output, stderr=output,
             )  # fmt: skip
         try:
             async with asyncio.timeout(within):
-                while not all(text in self.log_since(began) for text in STARTED):
+                while not all(text in self.log_since(began) for text in STARTED[self._command]):
                     self.require_running()
                     await asyncio.sleep(0.1)
         except TimeoutError:
@@ -51,6 +52,19 @@ class ConvoyProcess:
     async def kill(self) -> None:
         """End it as a crash would: SIGKILL."""
         await self._end(signal.SIGKILL)
+
+    def freeze(self) -> None:
+        """Stop its clock, as a machine that hangs would: SIGSTOP. It goes on with `thaw`."""
+        self._signal(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        """Let it go on: SIGCONT."""
+        self._signal(signal.SIGCONT)
+
+    @property
+    def exit_code(self) -> int | None:
+        """None while it runs, and before its first start."""
+        return self._process.returncode if self._process is not None else None
 
     def require_running(self) -> None:
         """Raise ConvoyEnded where the process is gone."""
@@ -75,5 +89,10 @@ class ConvoyProcess:
     async def _end(self, number: signal.Signals) -> None:
         if self._process is None or self._process.returncode is not None:
             return
-        self._process.send_signal(number)
+        self._signal(number)
         await self._process.wait()
+
+    def _signal(self, number: signal.Signals) -> None:
+        self.require_running()
+        if self._process is not None:
+            self._process.send_signal(number)

@@ -5,10 +5,9 @@ from __future__ import annotations
 import asyncio
 import secrets
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
-from typing import Any
 
 from convoy.api.times import format_time
 from convoy.kube.errors import ApiError, NotFound
@@ -65,7 +64,7 @@ async def _until_pods_are_admitted(convoy: Convoy, namespace: str) -> None:
                 return
 
 
-async def _named(work: Any, where: str) -> None:
+async def _named(work: Awaitable[None], where: str) -> None:
     try:
         await work
     except (CaseFailed, TookTooLong) as error:

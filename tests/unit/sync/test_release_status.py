@@ -1,0 +1,144 @@
+"""What the status tells of a sync, and when it changes (`reference/apply-and-prune`, Status)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from convoy.api.objects import Manifest
+from convoy.sync.release_status import Attempt, Result, WaveProgress, attempting, begun, settled, waves_at
+
+NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+ATTEMPT = Attempt(
+    render_ref="sha256:new",
+    revision="main@sha1:1",
+    trigger="SpecChanged",
+    requested_at="2026-01-02T03:00:00Z",
+    started_at="2026-01-02T03:04:00Z",
+    objects=3,
+)
+SUCCESS = Result(reason="Applied", message="applied", applied=True, attempted=ATTEMPT, succeeded=ATTEMPT)
+FAILURES = ["Unappliable", "DeployFailed", "PruneFailed", "WaitingForPrune"]
+
+
+def release(**status: Any) -> Manifest:
+    return {"metadata": {"generation": 7}, "status": status}
+
+
+def after(tree: Manifest, result: Result, *, history_limit: int = 10, now: datetime = NOW) -> Manifest:
+    """Return the Release with the status that a pass leaves."""
+    status = settled(tree, result, generation=7, history_limit=history_limit, now=now)
+    return {**tree, "status": {**tree["status"], **status}}
+
+
+def failure(reason: str) -> Result:
+    return Result(reason=reason, message="no", applied=False, attempted=ATTEMPT)
+
+
+def test_last_attempted_records_an_attempt_as_it_begins() -> None:
+    status = attempting(release(), ATTEMPT)
+    assert status["lastAttempted"] == {
+        "renderRef": "sha256:new",
+        "revision": "main@sha1:1",
+        "trigger": "SpecChanged",
+        "requestedAt": "2026-01-02T03:00:00Z",
+        "startedAt": "2026-01-02T03:04:00Z",
+    }
+
+
+@pytest.mark.parametrize("reason", FAILURES)
+def test_last_attempted_records_a_failed_attempt_too_and_last_successful_and_history_stay(
+    reason: str,
+) -> None:
+    before = after(release(), replace(SUCCESS, succeeded=replace(ATTEMPT, render_ref="sha256:old")))
+    status = after(before, failure(reason), now=NOW + timedelta(hours=1))["status"]
+    assert status["lastAttempted"]["renderRef"] == "sha256:new"
+    assert status["lastAttempted"]["reason"] == reason
+    assert status["lastAttempted"]["finishedAt"] == "2026-01-02T04:04:05Z"
+    assert status["lastSuccessful"] == before["status"]["lastSuccessful"]
+    assert status["history"] == before["status"]["history"]
+
+
+def test_a_success_sets_last_successful_and_the_history() -> None:
+    status = after(release(), SUCCESS)["status"]
+    assert status["lastSuccessful"] == {
+        "renderRef": "sha256:new",
+        "revision": "main@sha1:1",
+        "appliedAt": "2026-01-02T03:04:05Z",
+    }
+    assert [(entry["renderRef"], entry["objects"]) for entry in status["history"]] == [("sha256:new", 3)]
+
+
+def test_in_manual_mode_a_reconcile_that_applies_nothing_changes_none_of_the_three() -> None:
+    before = after(release(), SUCCESS)
+    report = Result(reason="Applied", message="in sync; the apply waits for /sync", applied=True)
+    status = after(before, report, now=NOW + timedelta(hours=1))["status"]
+    for name in ("lastAttempted", "lastSuccessful", "history"):
+        assert status[name] == before["status"][name]
+
+
+def test_the_same_render_again_updates_the_newest_entry_instead_of_adding_one() -> None:
+    status = after(after(release(), SUCCESS), SUCCESS, now=NOW + timedelta(hours=1))["status"]
+    assert [entry["appliedAt"] for entry in status["history"]] == ["2026-01-02T04:04:05Z"]
+    assert status["lastSuccessful"]["appliedAt"] == "2026-01-02T04:04:05Z"
+
+
+def test_a_render_that_comes_back_is_a_new_entry() -> None:
+    tree = release()
+    for ref in ("a", "b", "a"):
+        tree = after(tree, replace(SUCCESS, succeeded=replace(ATTEMPT, render_ref=ref)))
+    assert [entry["renderRef"] for entry in tree["status"]["history"]] == ["a", "b", "a"]
+
+
+def test_the_history_is_as_long_as_the_release_says() -> None:
+    tree = release()
+    for number in range(5):
+        attempt = replace(ATTEMPT, render_ref=f"r{number}")
+        tree = after(tree, replace(SUCCESS, succeeded=attempt), history_limit=3)
+    assert [entry["renderRef"] for entry in tree["status"]["history"]] == ["r4", "r3", "r2"]
+
+
+def test_a_request_is_handled_with_the_value_that_the_pass_has_read() -> None:
+    status = after(release(), replace(SUCCESS, handled_sync_at=ATTEMPT.requested_at))["status"]
+    assert status["lastHandledSyncAt"] == ATTEMPT.requested_at
+    assert "lastHandledSyncAt" not in after(release(), failure("DeployFailed"))["status"]
+
+
+@pytest.mark.parametrize("reason", [*FAILURES, "WaitingForOwner", "Suspended", "SourceNotReady"])
+def test_a_force_request_is_used_up_whatever_comes_of_it(reason: str) -> None:
+    result = replace(failure(reason), handled_force_at="2026-01-02T03:00:00Z")
+    assert after(release(), result)["status"]["lastHandledForceSyncAt"] == "2026-01-02T03:00:00Z"
+
+
+def test_the_beginning_of_a_pass_says_what_it_has_seen_and_where_it_runs() -> None:
+    before = after(release(), SUCCESS)
+    status = begun(before, handled={"specHash": "h"}, workflow_id="sync/team/shop", run_id="r")
+    assert status["handled"] == {"specHash": "h"}
+    assert status["sync"] == {"workflowId": "sync/team/shop", "runId": "r"}, "and not settled any more"
+    assert status["lastSuccessful"] == before["status"]["lastSuccessful"]
+
+
+def test_waves_before_are_applied_the_present_one_tells_how_far_it_is_and_later_ones_wait() -> None:
+    plan = [(-1, 2), (0, 5), (3, 1)]
+    waves = waves_at([], plan, WaveProgress(index=1, phase="Applying", applied=4), time="t1")
+    assert [(each["wave"], each["phase"], each["applied"], each["objects"]) for each in waves] == [
+        (-1, "Applied", 2, 2),
+        (0, "Applying", 4, 5),
+        (3, "Pending", 0, 1),
+    ]
+    assert "startedAt" not in waves[2]
+
+
+def test_times_of_a_wave_stay_while_it_goes_on_and_it_ends_once() -> None:
+    plan = [(0, 5)]
+    first = waves_at([], plan, WaveProgress(index=0, phase="Applying"), time="t1")
+    second = waves_at(first, plan, WaveProgress(index=0, phase="Applying", applied=3), time="t2")
+    failed = waves_at(second, plan, WaveProgress(index=0, phase="Failed", applied=3), time="t3")
+    assert second[0]["startedAt"] == failed[0]["startedAt"] == "t1"
+    assert failed[0]["finishedAt"] == "t3"
+    done = waves_at(second, plan, WaveProgress(index=1, phase="Applied"), time="t4")
+    again = waves_at(done, plan, WaveProgress(index=1, phase="Applied"), time="t5")
+    assert done == again

@@ -1,0 +1,179 @@
+"""Requests: each is answered, none is lost, and what is one wish makes one pass (D22, D23)."""
+
+from __future__ import annotations
+
+import asyncio
+
+from convoy.policy.trigger import Trigger
+from tests.workflows.doubles import SAFETY, Script
+from tests.workflows.driver import Driver, result, signal
+from workflows.contract import Activity, AskSync, Decision, Resolved, SignalName, SyncRequest
+
+RACES = 60
+
+
+def requested(id: str) -> SyncRequest:
+    return SyncRequest(trigger=Trigger.SYNC_REQUESTED, uid="uid-1", id=id)
+
+
+async def test_a_request_during_a_pass_is_answered_by_one_more_pass_of_the_same_run(
+    driver: Driver, script: Script
+) -> None:
+    gate = script.hold(Activity.APPLY_WAVE)
+    run = await driver.sync(requested("a"))
+    await gate.reached()
+    again = await driver.sync(requested("b"))
+    gate.open()
+    await result(run)
+    assert script.steps().count(Activity.RESOLVE) == 2
+    assert (await again.describe()).run_id == (await run.describe()).run_id
+
+
+async def test_a_burst_of_requests_during_a_pass_is_one_more_pass(driver: Driver, script: Script) -> None:
+    gate = script.hold(Activity.APPLY_WAVE)
+    run = await driver.sync(requested("0"))
+    await gate.reached()
+    await asyncio.gather(*(driver.sync(requested(str(number))) for number in range(1, 101)))
+    gate.open()
+    await result(run)
+    assert script.steps().count(Activity.RESOLVE) == 2
+
+
+async def test_the_same_request_twice_is_one_pass(driver: Driver, script: Script) -> None:
+    gate = script.hold(Activity.APPLY_WAVE)
+    run = await driver.sync(requested("a"))
+    await gate.reached()
+    await driver.sync(requested("a"))
+    gate.open()
+    await result(run)
+    assert script.steps().count(Activity.RESOLVE) == 1
+
+
+async def test_requests_without_an_id_are_never_taken_for_one_that_was_answered(
+    driver: Driver, script: Script
+) -> None:
+    periodic = SyncRequest(trigger=Trigger.PERIODIC, uid="uid-1")
+    gate = script.hold(Activity.APPLY_WAVE)
+    run = await driver.sync(periodic)
+    await gate.reached()
+    await driver.sync(periodic)
+    gate.open()
+    await result(run)
+    assert script.steps().count(Activity.RESOLVE) == 2
+
+
+async def test_a_request_typed_by_hand_is_written_to_the_release_before_anything_else(
+    driver: Driver, script: Script
+) -> None:
+    run = await driver.sync(SyncRequest())
+    await result(run)
+    assert script.steps()[:2] == [Activity.ASK_SYNC, Activity.RESOLVE]
+    assert script.args(Activity.ASK_SYNC) == [
+        AskSync(uid="", trigger=Trigger.MANUAL, annotate=True, force=False, signal=False)
+    ]
+
+
+async def test_a_signal_without_input_is_a_request(driver: Driver, script: Script) -> None:
+    gate = script.hold(Activity.APPLY_WAVE)
+    run = await driver.sync(requested("a"))
+    await gate.reached()
+    await signal(run, SignalName.SYNC)
+    gate.open()
+    await result(run)
+    assert script.steps()[-1:] == [Activity.RECORD]
+    assert script.steps().count(Activity.RESOLVE) == 2
+
+
+async def test_the_watchers_echo_of_a_request_typed_by_hand_starts_no_second_pass(
+    driver: Driver, script: Script
+) -> None:
+    gate = script.hold(Activity.APPLY_WAVE)
+    script.answer(Activity.ASK_SYNC, "2026-02-02T02:02:02Z")
+    run = await driver.sync(SyncRequest())
+    await gate.reached()
+    await driver.sync(requested("2026-02-02T02:02:02Z"))
+    gate.open()
+    await result(run)
+    assert script.steps().count(Activity.RESOLVE) == 1
+
+
+async def test_an_echo_that_is_faster_than_the_answer_starts_no_second_pass_either(
+    driver: Driver, script: Script
+) -> None:
+    gate = script.hold(Activity.ASK_SYNC)
+    script.answer(Activity.ASK_SYNC, "2026-02-02T02:02:02Z")
+    run = await driver.sync(SyncRequest())
+    await gate.reached()
+    await driver.sync(requested("2026-02-02T02:02:02Z"))
+    gate.open()
+    await result(run)
+    assert script.steps().count(Activity.RESOLVE) == 1
+
+
+async def test_a_flood_of_requests_keeps_its_force_and_writes_one_request(
+    driver: Driver, script: Script
+) -> None:
+    gate = script.hold(Activity.APPLY_WAVE)
+    run = await driver.sync(requested("a"))
+    await gate.reached()
+    await driver.sync(SyncRequest(force=True))
+    await asyncio.gather(*(driver.sync(SyncRequest(id=str(number))) for number in range(150)))
+    gate.open()
+    await result(run)
+    assert [asked.force for asked in script.args(Activity.ASK_SYNC)] == [True]
+    assert script.steps().count(Activity.RESOLVE) == 2
+
+
+async def test_requests_for_many_releases_of_this_name_stay_bounded_and_keep_the_latest(
+    driver: Driver, script: Script
+) -> None:
+    gate = script.hold(Activity.APPLY_WAVE)
+    run = await driver.sync(requested("a"))
+    await gate.reached()
+    for number in range(120):
+        await driver.sync(SyncRequest(trigger=Trigger.SPEC_CHANGED, uid=f"uid-{number}"))
+    gate.open()
+    await result(run)
+    uids = [request.uid for request in script.args(Activity.RESOLVE)[1].requests]
+    assert uids == [f"uid-{number}" for number in range(20, 120)]
+
+
+async def test_a_sub_second_delay_is_slept_by_the_first_activity(driver: Driver, script: Script) -> None:
+    retry = SyncRequest(trigger=Trigger.RETRY, uid="uid-1", delay_ms=40)
+    await result(await driver.sync(retry))
+    assert (await script.called(Activity.RESOLVE)).delay_ms == 40
+
+
+async def test_a_request_without_delay_does_not_wait_for_one_with(driver: Driver, script: Script) -> None:
+    gate = script.hold(Activity.APPLY_WAVE)
+    run = await driver.sync(requested("a"))
+    await gate.reached()
+    await driver.sync(SyncRequest(trigger=Trigger.RETRY, uid="uid-1", delay_ms=640))
+    await driver.sync(requested("b"))
+    gate.open()
+    await result(run)
+    assert [asked.delay_ms for asked in script.args(Activity.RESOLVE)] == [0, 0]
+
+
+async def test_signals_that_race_the_close_of_a_run_reach_it_or_the_next_one(
+    driver: Driver, script: Script
+) -> None:
+    """Each signal is sent at another moment around the last activity; after each a pass must have begun."""
+    script.answer(Activity.RESOLVE, *[Resolved(Decision.STOP, script.plan, "Suspended", "")] * (2 * RACES))
+    for race in range(RACES):
+        recording = script.hold(Activity.RECORD)
+        await driver.sync(requested(f"{race}/first"))
+        await recording.reached()
+        began = script.steps().count(Activity.RESOLVE)
+        recording.open()
+        await asyncio.sleep(race % 12 * 0.003)
+        await driver.sync(requested(f"{race}/second"))
+        async with asyncio.timeout(SAFETY):
+            await script.called(Activity.RESOLVE, began + 1)
+            while True:
+                run = driver.open_sync()
+                await result(run)
+                if (await driver.open_sync().describe()).run_id == (await run.describe()).run_id:
+                    break
+        asked = {one.id for call in script.args(Activity.RESOLVE) for one in call.requests}
+        assert f"{race}/second" in asked
