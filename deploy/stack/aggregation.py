@@ -1,8 +1,8 @@
 """Convoy's aggregated API on a local cluster: a certificate to serve with, and where kube-apiserver finds it.
 
 The API runs on this machine and not in a Pod: the Service is an ExternalName of `localhost`, and kube-apiserver takes
-the port from the APIService. It still wants a certificate for the Service's own name, by an authority that the APIService
-names.
+the port from the APIService. It still wants a certificate for the Service's own name, by an authority that the
+APIService names.
 """
 
 from __future__ import annotations
