@@ -19,9 +19,6 @@ from multidict import CIMultiDictProxy
 from convoy.api.objects import Manifest
 from convoy.server.refusals import Unauthorized
 
-NAMESPACE = "kube-system"
-CONFIG_MAP = "extension-apiserver-authentication"
-
 
 @dataclass(frozen=True, slots=True)
 class User:
@@ -66,8 +63,7 @@ class FrontProxy:
         ca = data.get("requestheader-client-ca-file") or ""
         if not ca.strip():
             raise ValueError(
-                f"ConfigMap {NAMESPACE}/{CONFIG_MAP} has no requestheader-client-ca-file: the API server runs "
-                "without its aggregation layer"
+                "there is no requestheader-client-ca-file: the API server runs without its aggregation layer"
             )
         return FrontProxy(
             ca=ca,
@@ -126,5 +122,5 @@ def _list(data: Mapping[str, str], key: str) -> tuple[str, ...]:
     except ValueError:
         values = None
     if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
-        raise ValueError(f"ConfigMap {NAMESPACE}/{CONFIG_MAP}: {key} is no list of texts")
+        raise ValueError(f"{key} is no list of texts")
     return tuple(values)

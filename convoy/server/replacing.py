@@ -75,7 +75,9 @@ async def _render(call: Call, release: Release, *, needed: bool) -> None:
 
 
 def _list(body: dict[str, Any], name: str) -> list[Any]:
-    value = body.get(name) or []
+    value = body.get(name)
+    if value is None:
+        return []
     if not isinstance(value, list):
         raise Invalid(f"{name}: expected a list")
     return value

@@ -161,7 +161,7 @@ async def serving(services: Services, trust: Trust, listen: Listen) -> AsyncIter
         OSError: the address cannot be listened on.
     """
     server = Server(services, trust, Authorizer(services.home), deadline=listen.deadline)
-    web_server = web.Server(server.answer, handler_cancellation=True)
+    web_server = web.Server(server.answer, handler_cancellation=True, access_log=None)
     runner = web.ServerRunner(web_server, shutdown_timeout=_DRAIN)
     await runner.setup()
 

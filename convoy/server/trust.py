@@ -21,8 +21,10 @@ from convoy.api.objects import Manifest
 from convoy.kube.client import KubeClient
 from convoy.kube.reflector import Change, Reflector
 from convoy.kube.resources import CONFIG_MAPS
-from convoy.server.front_proxy import CONFIG_MAP, NAMESPACE, FrontProxy
+from convoy.server.front_proxy import FrontProxy
 
+NAMESPACE = "kube-system"
+CONFIG_MAP = "extension-apiserver-authentication"
 LOOK_SECONDS = 10.0
 """How often the files are looked at."""
 
@@ -48,12 +50,24 @@ class ServingFiles:
 class Trust:
     """Keeps the SSL context and the front proxy's identity current. `run()` is the task."""
 
-    def __init__(self, home: KubeClient, files: ServingFiles, *, look_seconds: float = LOOK_SECONDS) -> None:
-        """Read the serving certificate; raises `RuntimeError` where it cannot be used."""
+    def __init__(
+        self,
+        home: KubeClient,
+        files: ServingFiles,
+        *,
+        namespace: str = NAMESPACE,
+        config_map: str = CONFIG_MAP,
+        look_seconds: float = LOOK_SECONDS,
+    ) -> None:
+        """Read the serving certificate; raises `RuntimeError` where it cannot be used.
+
+        The ConfigMap is kube-apiserver's own, unless another front proxy publishes its CA elsewhere in the same form.
+        """
         self._files = files
         self._look_seconds = look_seconds
         self._proxy: FrontProxy | None = None
-        self._why = f"ConfigMap {NAMESPACE}/{CONFIG_MAP} was not found"
+        self._where = f"ConfigMap {namespace}/{config_map}"
+        self._why = f"{self._where} was not found"
         self.on_new_ca: Callable[[], None] = lambda: None
         """Called when connections made before must not be used any longer."""
         try:
@@ -67,10 +81,10 @@ class Trust:
         self._reflector: Reflector[Manifest] = Reflector(
             home,
             CONFIG_MAPS,
-            NAMESPACE,
+            namespace,
             project=lambda tree: tree,
             on_event=self._on_event,
-            field_selector=f"metadata.name={CONFIG_MAP}",
+            field_selector=f"metadata.name={config_map}",
         )
 
     @property
@@ -97,11 +111,11 @@ class Trust:
         before = self._proxy
         try:
             self._proxy = None if change.type == "DELETED" else FrontProxy.read(change.value)
-            self._why = f"ConfigMap {NAMESPACE}/{CONFIG_MAP} was deleted" if self._proxy is None else ""
+            self._why = f"{self._where} was deleted" if self._proxy is None else ""
             if (before.ca if before else None) != (self._proxy.ca if self._proxy else None):
                 self._current = _context(self._files, self._proxy)
         except (OSError, ValueError) as error:
-            self._proxy, self._why = None, str(error)
+            self._proxy, self._why = None, f"{self._where}: {error}"
         if self._proxy != before:
             _log.info("front-proxy-changed", trusted=self._proxy is not None, why_not=self._why)
             self.on_new_ca()

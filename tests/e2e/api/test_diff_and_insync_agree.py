@@ -52,7 +52,9 @@ async def no_source(tenant: Tenant) -> None:
 
 async def an_unknown_kind(tenant: Tenant) -> None:
     """Add an object that the cluster cannot compare: the compare stops at it (D31)."""
-    unknown = f"apiVersion: nowhere.example/v1\nkind: Gone\nmetadata: {{name: x, namespace: {tenant.namespace}}}\n"
+    unknown = (
+        f"apiVersion: nowhere.example/v1\nkind: Gone\nmetadata: {{name: x, namespace: {tenant.namespace}}}\n"
+    )
     await tenant.files("app", {"bb.yaml": unknown})
 
 
