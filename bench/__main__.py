@@ -9,12 +9,12 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from bench import sync_500, trigger_latency
+from bench import cli, sync_500, trigger_latency
 from bench.harness import installed, note
 from deploy.stack.local import Stack
 from deploy.stack.providers import provider
 
-BENCHES = {bench.NAME: bench.run for bench in (trigger_latency, sync_500)}
+BENCHES = {bench.NAME: bench.run for bench in (trigger_latency, sync_500, cli)}
 
 
 def main(arguments: Sequence[str]) -> int:

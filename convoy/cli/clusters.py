@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -76,6 +75,7 @@ def check(session: Session, name: ClusterName) -> None:
 
 
 def _connect(session: Session, cluster: Cluster) -> tuple[str, str]:
+    import asyncio
     import base64
 
     from convoy.api.errors import ClusterNotReady

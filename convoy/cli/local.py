@@ -49,9 +49,9 @@ def render(
 ) -> None:
     """Render Releases without a cluster.
 
-    Prints the objects in the order of apply. Reads the source of each Release that the files hold; a source, values or credentials in a ConfigMap or Secret
-    are taken from the files too. Kinds that Kubernetes does not have itself keep the namespace that is written.
-    Secret values are printed as they are.
+    Reads the source of each Release in the files and prints the objects in the order of apply. A ConfigMap or Secret
+    that a Release refers to is taken from the files too. A kind that Kubernetes does not have itself keeps the
+    namespace that is written. Secret values are printed as they are.
     """
     from convoy.cli.local_files import read_resources
     from convoy.cli.local_render import render_release
@@ -79,8 +79,9 @@ def validate(
 ) -> int:
     """Check Releases and Clusters in files.
 
-    The files that a Release holds, or that --source gives, are checked too. Prints each problem with file and line. Ends with 0 if there is none, with 1 if there is one, above 1 if a file
-    cannot be opened.
+    The manifests that a Release holds, or that --source gives, are checked too; git is not fetched. Prints each
+    problem with file and line. Ends with 0 if there is none, with 1 if there is one, above 1 if a file cannot be
+    opened.
     """
     from convoy.cli.validation import validate_files
 

@@ -78,13 +78,14 @@ class _Picture:
         self._live = live
 
     def show(self, tree: Manifest) -> None:
-        self._live.update(_drawn(tree))
+        self._live.update(drawn(tree))
 
     def end(self, message: str) -> None:
         self._live.console.print(f"done: {message}", style="green", markup=False)
 
 
-def _drawn(tree: Manifest) -> RenderableType:
+def drawn(tree: Manifest) -> RenderableType:
+    """Return the picture of a Release."""
     from rich.progress_bar import ProgressBar
     from rich.table import Table
     from rich.text import Text
