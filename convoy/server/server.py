@@ -22,6 +22,7 @@ from convoy.kube.errors import ApiError
 from convoy.server import discovery, openapi
 from convoy.server.authorize import Authorizer
 from convoy.server.call import Call, Services
+from convoy.server.connections import Connections
 from convoy.server.content import accepted, decode, encode
 from convoy.server.front_proxy import User
 from convoy.server.refusals import BadRequest, Broken, Refusal, TimedOut, Unauthorized, refusal_of
@@ -161,15 +162,10 @@ async def serving(services: Services, trust: Trust, listen: Listen) -> AsyncIter
         OSError: the address cannot be listened on.
     """
     server = Server(services, trust, Authorizer(services.home), deadline=listen.deadline)
-    web_server = web.Server(server.answer, handler_cancellation=True, access_log=None)
-    runner = web.ServerRunner(web_server, shutdown_timeout=_DRAIN)
+    connections = Connections(server.answer)
+    runner = web.ServerRunner(connections.server, shutdown_timeout=_DRAIN)
     await runner.setup()
-
-    def hang_up() -> None:
-        for connection in web_server.connections:
-            connection.close()
-
-    trust.on_new_ca = hang_up
+    trust.on_new_ca = connections.hang_up
     try:
         site = web.TCPSite(runner, listen.host, listen.port, ssl_context=trust.listening)
         await site.start()

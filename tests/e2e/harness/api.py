@@ -17,13 +17,13 @@ from convoy.api.objects import ObjectKey
 from convoy.kube.client import Answer, KubeClient
 from convoy.server.names import API_VERSION
 from convoy.settings import Settings
-from deploy.stack.aggregation import GROUP, VERSION, Aggregation, make_aggregation
+from deploy.stack.aggregation import GROUP, SERVICE, VERSION, Aggregation, make_aggregation
 from deploy.stack.local import Stack
 from deploy.stack.ports import free_ports
 from tests.e2e.harness.convoy import Convoy, running_convoy
 
 AVAILABLE_WITHIN = 60.0
-_SERVICE = ObjectKey("apiregistration.k8s.io", "APIService", "", f"{VERSION}.{GROUP}")
+_API_SERVICE = ObjectKey("apiregistration.k8s.io", "APIService", "", f"{VERSION}.{GROUP}")
 
 
 @asynccontextmanager
@@ -41,7 +41,8 @@ async def running_with_api(stack: Stack, folder: Path, **options: str) -> AsyncI
             await _until_available(convoy)
             yield convoy
         finally:
-            await convoy.objects.delete(_SERVICE)
+            await convoy.objects.delete(_API_SERVICE)
+            await convoy.objects.delete(ObjectKey("", "Service", namespace, SERVICE))
 
 
 def serving_options(api: Aggregation) -> dict[str, str]:
@@ -57,7 +58,7 @@ async def _until_available(convoy: Convoy) -> None:
     deadline = time.monotonic() + AVAILABLE_WITHIN
     conditions: Any = None
     while time.monotonic() < deadline:
-        tree = await convoy.objects.get(_SERVICE)
+        tree = await convoy.objects.get(_API_SERVICE)
         conditions = ((tree or {}).get("status") or {}).get("conditions") or []
         if any(each["type"] == "Available" and each["status"] == "True" for each in conditions):
             return
@@ -114,4 +115,4 @@ class Api:
 
     async def get(self, subresource: str, **query: str) -> Any:
         """Read a subresource."""
-        return await self.call("GET", subresource, **query)
+        return await self.call("GET", subresource, None, code=None, **query)
