@@ -246,7 +246,7 @@ def _cli_page() -> str:
     for words in _commands(get_command(app), ()):
         with redirect_stdout(StringIO()) as told:
             run_cli([*words, "--help"])
-        page = told.getvalue().strip().replace("Usage: kubectl-convoy", "Usage: kubectl convoy", 1)
+        page = told.getvalue().strip()
         title = f"## {' '.join(words)}\n\n" if words else ""
         parts.append(f"\n{title}```text\n{page}\n```\n")
     return "".join(parts)

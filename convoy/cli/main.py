@@ -14,11 +14,13 @@ import typer
 
 from convoy.api.errors import ConvoyError
 from convoy.cli import clusters, local, release_actions, release_compare, release_views
-from convoy.cli.completion import PROGRAM, complete_for_kubectl, completion
+from convoy.cli.completion import complete_for_kubectl, completion
 from convoy.cli.errors import Failure
 from convoy.kube.errors import ApiError
 
 USAGE_ERROR = 2
+USED_AS = "kubectl convoy"
+"""How help and errors speak of it: kubectl does not tell its plugins that it runs them."""
 
 _SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
@@ -28,7 +30,7 @@ def _group(text: str) -> typer.Typer:
     return typer.Typer(help=text, add_completion=False, rich_markup_mode=None, context_settings=_SETTINGS)
 
 
-app = _group("See and steer convoy's Releases and Clusters. Also as `kubectl convoy`.")
+app = _group("See and steer convoy's Releases and Clusters.")
 release = _group("See and steer Releases.")
 cluster = _group("See Clusters.")
 
@@ -56,10 +58,10 @@ def run(arguments: Sequence[str]) -> int:
     # kubectl takes `-o=json` too.
     words = [re.sub(r"^(-[a-zA-Z])=", r"\1", word) for word in arguments] or ["--help"]
     try:
-        result = get_command(app).main(args=words, prog_name=_program(), standalone_mode=False)
+        result = get_command(app).main(args=words, prog_name=USED_AS, standalone_mode=False)
         sys.stdout.flush()
     except typer.TyperException as error:
-        where = getattr(getattr(error, "ctx", None), "command_path", _program())
+        where = getattr(getattr(error, "ctx", None), "command_path", USED_AS)
         return _fail(f"{error.format_message()} See `{where} --help`.", USAGE_ERROR)
     except Failure as error:
         return _fail(error.message, error.code)
@@ -77,8 +79,3 @@ def run(arguments: Sequence[str]) -> int:
 def _fail(message: str, code: int) -> int:
     print(f"error: {' '.join(message.split())}", file=sys.stderr)
     return code
-
-
-def _program() -> str:
-    """Return how the user calls this: kubectl says so to its plugins."""
-    return "kubectl convoy" if "KUBECTL_PLUGINS_CURRENT_NAMESPACE" in os.environ else PROGRAM

