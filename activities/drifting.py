@@ -70,11 +70,12 @@ class _Subject:
 
 @dataclass(frozen=True, slots=True)
 class _Pass:
-    """What one pass found: the verdict, what it compared, and the render that is desired."""
+    """What one pass found: the verdict, and what it compared."""
 
     finding: Finding
     result: ScanResult | None = None
     render_ref: str = ""
+    """The render that a sync would apply; empty where it would apply none."""
 
 
 class Drifting:
@@ -117,7 +118,7 @@ class Drifting:
             await write_in_sync(self._services.home, tree, undetermined(error.message))
             return DriftReport(Verdict.UNDETERMINED, uid, error.message, tick=self._tick(None))
         tick = self._tick(release.spec.sync_policy.interval)
-        if asked.patient and self._sync_is_running(tree, release):
+        if self._sync_is_running(tree, release) and (asked.patient or await self._run_is_open()):
             return DriftReport(Verdict.BUSY, uid, tick=tick)
         return _Subject(tree, release, tick, await self._marks(tree))
 
@@ -149,6 +150,10 @@ class Drifting:
         siblings = self._services.siblings.of(release.metadata.namespace)
         return bool(reasons_to_sync(release, seen(release, spec_hash=spec_hash(tree), siblings=siblings)))
 
+    async def _run_is_open(self) -> bool:
+        """Whether Temporal knows the sync that the status tells of: one ended by hand leaves its status behind."""
+        return await self._services.signals.sync_is_open(this_release())
+
     async def _is_undisturbed(self, subject: _Subject) -> bool:
         """Whether no sync wrote during the compare: its verdict is about no state that ever was otherwise (D35)."""
         latest = await self._read()
@@ -175,7 +180,7 @@ class Drifting:
             key=self._services.key.hmac,
             ignores=release.spec.ignore_differences,
         )
-        return _Pass(verdict_of(result), result, render.ref)
+        return _Pass(verdict_of(result), result, "" if desired.pin_missing else render.ref)
 
     async def _report(self, asked: DriftInput, release: Release, found: _Pass) -> DriftReport:
         finding = found.finding

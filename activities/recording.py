@@ -8,7 +8,9 @@ from typing import Literal
 import structlog
 from temporalio import activity
 
+from activities.collecting import collect_renders
 from activities.context import epoch, this_release
+from activities.lease import Lease
 from activities.services import Services
 from activities.siblings import cut
 from convoy.api.errors import ConvoyError, Hold, WaitingForOwner, error_classes
@@ -87,6 +89,11 @@ class Recording:
         await self._tell(tree, done)
         _count(outcome)
         await self._services.signals.ended(release, SyncEnded(plan.uid, outcome.reason, _policy(tree)))
+        if done.attempted and outcome.applied:
+            async with Lease():
+                await collect_renders(
+                    self._services, Release.model_validate(tree), changed=plan.changed_render
+                )
         return Recorded("True" if outcome.applied else "False", outcome.message)
 
     @activity.defn(name=Activity.RECORD_RETRY)

@@ -124,7 +124,7 @@ class Resolving:
 
     async def _desired(self, release: Release) -> Desired:
         try:
-            desired = await self._services.desired.resolve(release)
+            desired = await self._services.desired.resolve_to_apply(release)
         except ConvoyError as error:
             await record_cluster(self._services, release, error=error)
             raise

@@ -9,6 +9,7 @@ from activities.signals import Signals
 from convoy.kube.client import KubeClient
 from convoy.kube.events import Events
 from convoy.settings import Settings
+from convoy.store.collector import Collector
 from convoy.store.crypto import InstallationKey
 from convoy.store.renders import Renders
 from convoy.sync.desired import DesiredRenders
@@ -23,6 +24,8 @@ class Services:
     home: KubeClient
     desired: DesiredRenders
     renders: Renders
+    collector: Collector | None
+    """None without a render store."""
     key: InstallationKey
     ownership: Ownership
     siblings: Siblings

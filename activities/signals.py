@@ -6,11 +6,12 @@ is open, and the server's own signal-with-start command from workflow code never
 
 from __future__ import annotations
 
-from temporalio.client import Client
+from temporalio.client import Client, WorkflowExecutionStatus
 from temporalio.common import Priority, WorkflowIDConflictPolicy, WorkflowIDReusePolicy
 from temporalio.service import RPCError, RPCStatusCode
 
-from workflows.contract import Cause, Changed, DriftState, ReleaseId, SignalName, SyncEnded, SyncRequest
+from workflows.contract import Cause, Changed, ReleaseId, SignalName, SyncEnded, SyncRequest
+from workflows.state import DriftState
 
 SYNC_WORKFLOW = "Sync"
 DRIFT_WORKFLOW = "Drift"
@@ -57,6 +58,16 @@ class Signals:
     async def ensure_drift(self, release: ReleaseId, uid: str) -> None:
         """Start the Drift workflow of a Release that has none; costs an open one no event."""
         await self._drift(release, uid, None, None)
+
+    async def sync_is_open(self, release: ReleaseId) -> bool:
+        """Whether a Sync of the Release is open now, as Temporal itself says (no list, which lags)."""
+        try:
+            description = await self._client.get_workflow_handle(release.sync).describe()
+        except RPCError as error:
+            if error.status is RPCStatusCode.NOT_FOUND:
+                return False
+            raise
+        return description.status is WorkflowExecutionStatus.RUNNING
 
     async def _to_open(self, workflow_id: str, signal: SignalName, arg: Changed | str) -> None:
         try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from temporalio import activity
 
+from activities.collecting import forget_renders
 from activities.context import epoch, this_release
 from activities.lease import Lease
 from activities.services import Services
@@ -38,6 +39,8 @@ class TearingDown:
             async def connect() -> Target:
                 return (await self._services.desired.destination(release)).target
 
+            # First, since nobody comes back once the Release is let go.
+            await forget_renders(self._services, plan.uid)
             done = await teardown(
                 home,
                 release,

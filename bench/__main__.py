@@ -9,12 +9,37 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from bench import cli, sync_500, trigger_latency
+from bench import (
+    cli,
+    drift_500,
+    drift_many,
+    failing_1000,
+    render_helm,
+    render_kustomize,
+    sync_500,
+    sync_5000,
+    trigger_latency,
+    unchanged_source,
+)
 from bench.harness import installed, note
 from deploy.stack.local import Stack
 from deploy.stack.providers import provider
 
-BENCHES = {bench.NAME: bench.run for bench in (trigger_latency, sync_500, cli)}
+BENCHES = {
+    bench.NAME: bench.run
+    for bench in (
+        trigger_latency,
+        sync_500,
+        sync_5000,
+        drift_500,
+        drift_many,
+        failing_1000,
+        render_kustomize,
+        render_helm,
+        unchanged_source,
+        cli,
+    )
+}
 
 
 def main(arguments: Sequence[str]) -> int:

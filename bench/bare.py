@@ -10,7 +10,7 @@ import asyncio
 import base64
 import ssl
 import tempfile
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +28,7 @@ MERGE = {"Content-Type": "application/merge-patch+json"}
 PLURALS = {
     "Namespace": "namespaces",
     "ConfigMap": "configmaps",
+    "Secret": "secrets",
     "Service": "services",
     "Deployment": "deployments",
     "CustomResourceDefinition": "customresourcedefinitions",
@@ -94,13 +95,20 @@ class Bare:
 
     async def dry_run_all(self, calls: Sequence[Call], *, in_flight: int) -> None:
         """Send all dry runs, `in_flight` at a time."""
-        pending = iter(calls)
+        await _side_by_side(calls, lambda call: self.apply(call, dry_run=True), in_flight=in_flight)
 
-        async def work() -> None:
-            for call in pending:
-                await self.apply(call, dry_run=True)
+    async def get_all(self, calls: Sequence[Call], *, in_flight: int) -> None:
+        """Read all objects, `in_flight` at a time."""
+        await _side_by_side(calls, lambda call: self.get(call.path), in_flight=in_flight)
 
-        await asyncio.gather(*(work() for _ in range(in_flight)))
+    async def compare_all(self, calls: Sequence[Call], *, in_flight: int) -> None:
+        """Read each object and send its apply as a dry run, `in_flight` objects at a time."""
+
+        async def compare(call: Call) -> None:
+            await self.get(call.path)
+            await self.apply(call, dry_run=True)
+
+        await _side_by_side(calls, compare, in_flight=in_flight)
 
     async def watch(self, path: str) -> AsyncIterator[Manifest]:
         """Yield the object at `path` as it is, and then at each change."""
@@ -122,6 +130,18 @@ class Bare:
         """Delete an object and wait until it is gone, so that its end is not measured with what comes next."""
         await self.send("DELETE", path)
         await self.until(path, exists=False)
+
+
+async def _side_by_side(
+    calls: Sequence[Call], send: Callable[[Call], Awaitable[object]], *, in_flight: int
+) -> None:
+    pending = iter(calls)
+
+    async def work() -> None:
+        for call in pending:
+            await send(call)
+
+    await asyncio.gather(*(work() for _ in range(in_flight)))
 
 
 @asynccontextmanager

@@ -25,12 +25,17 @@ def applications(count: int, *, namespace: str) -> list[Manifest]:
     return objects[:count]
 
 
-def files_of(objects: list[Manifest]) -> Files:
-    """Return the objects as YAML files, one an application, whose order by name is that of the objects."""
+def config_maps(count: int, *, namespace: str) -> list[Manifest]:
+    """Return `count` ConfigMaps."""
+    return [_config_map(f"config-{number:05d}", namespace) for number in range(count)]
+
+
+def files_of(objects: list[Manifest], *, each: int = 3) -> Files:
+    """Return the objects as YAML files of `each`, one an application, in order by name."""
     files = {}
-    for start in range(0, len(objects), 3):
-        group = objects[start : start + 3]
-        files[f"{start // 3:05d}.yaml"] = yaml.dump_all(group, Dumper=yaml.CSafeDumper, sort_keys=False)
+    for start in range(0, len(objects), each):
+        group = objects[start : start + each]
+        files[f"{start // each:05d}.yaml"] = yaml.dump_all(group, Dumper=yaml.CSafeDumper, sort_keys=False)
     return files
 
 

@@ -63,6 +63,11 @@ def report(bench: str, **fields: Any) -> None:
     print(json.dumps({"bench": bench, **rounded}), flush=True)
 
 
+def size(default: int) -> int:
+    """Return how large an input to measure: the default, or `CONVOY_BENCH_SIZE` to see that it works."""
+    return int(os.environ.get("CONVOY_BENCH_SIZE", default))
+
+
 def median(values: Sequence[float]) -> float:
     """Return the median of at least three runs."""
     assert len(values) >= 3
@@ -92,11 +97,16 @@ def namespace(name: str) -> Manifest:
 
 def release(name: str, files: Files, *, automatic: bool = False) -> Manifest:
     """Return a Release of inline files on the stack's own cluster, without an interval of its own."""
+    return release_of(name, {"inline": {"files": files}}, automatic=automatic)
+
+
+def release_of(name: str, source: Any, **policy: Any) -> Manifest:
+    """Return a Release of any source on the stack's own cluster; in manual mode unless the policy says."""
     spec = {
         "clusterRef": {"name": "target"},
-        "source": {"inline": {"files": files}},
+        "source": source,
         "content": {"manifests": {}},
-        "syncPolicy": {"automatic": automatic},
+        "syncPolicy": policy,
     }
     return _resource("Release", name, spec)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,6 +18,7 @@ async def kubectl(tool: Path, kubeconfig: Path, *arguments: str, exit_codes: tup
         str(tool),
         f"--kubeconfig={kubeconfig}",
         *arguments,
+        env=os.environ | {"KUBECTL_APPLYSET": "true"},
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.DEVNULL,
         stderr=asyncio.subprocess.PIPE,
@@ -27,11 +29,16 @@ async def kubectl(tool: Path, kubeconfig: Path, *arguments: str, exit_codes: tup
     return time.perf_counter() - began
 
 
-async def kubectl_dry_run_and_apply(tool: Path, kubeconfig: Path, folder: Path) -> float:
-    """Do with kubectl what a sync does: a server-side dry run of all files, then the apply of them."""
+async def kubectl_dry_run_and_apply(
+    tool: Path, kubeconfig: Path, folder: Path, *, prune: Sequence[str] = ()
+) -> float:
+    """Do with kubectl what a sync does: a server-side dry run of all files, then the apply of them.
+
+    `prune` are the arguments of the apply that make it delete what is no longer there.
+    """
     apply = ("apply", "--server-side", "--force-conflicts", f"--filename={folder}")
     return await kubectl(tool, kubeconfig, *apply, "--dry-run=server") + await kubectl(
-        tool, kubeconfig, *apply
+        tool, kubeconfig, *apply, *prune
     )
 
 
@@ -41,4 +48,11 @@ async def floor_sync(api: Bare, calls: Sequence[Call], *, in_flight: int) -> flo
     await api.dry_run_all(calls, in_flight=in_flight)
     for call in calls:
         await api.apply(call)
+    return time.perf_counter() - began
+
+
+async def floor_drift(api: Bare, calls: Sequence[Call], *, in_flight: int) -> float:
+    """Send what a drift pass sends and nothing else: for each object a read, then its apply as a dry run."""
+    began = time.perf_counter()
+    await api.compare_all(calls, in_flight=in_flight)
     return time.perf_counter() - began

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import os
 from datetime import timedelta
+from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 from pydantic_settings import (
     BaseSettings,
+    NoDecode,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
     YamlConfigSettingsSource,
@@ -27,7 +29,16 @@ def _duration(value: Any) -> Any:
     return parse_duration(value) if isinstance(value, str) else value
 
 
+def _networks(value: Any) -> Any:
+    """Read `10.0.0.0/8,fd00::/8`, also where the command line gives it as a list."""
+    texts = [value] if isinstance(value, str) else value
+    if not isinstance(texts, (list, tuple)) or not all(isinstance(text, str) for text in texts):
+        return value
+    return tuple(part.strip() for text in texts for part in text.split(",") if part.strip())
+
+
 Duration = Annotated[timedelta, BeforeValidator(_duration)]
+Networks = Annotated[tuple[IPv4Network | IPv6Network, ...], NoDecode, BeforeValidator(_networks)]
 
 
 class Settings(BaseSettings):
@@ -65,7 +76,7 @@ class Settings(BaseSettings):
         description="where renders are kept for pin and rollback: file:///…, s3://…, gs://…, az://…, memory://",
     )
     tools: Path | None = Field(
-        default=None, description="folder with the kustomize and git programs; default: PATH"
+        default=None, description="folder with the kustomize, helm and git programs; default: PATH"
     )
     work_dir: Path | None = Field(
         default=None,
@@ -82,6 +93,11 @@ class Settings(BaseSettings):
     allow_private_addresses: bool = Field(
         default=False,
         description="Clusters and sources may point to loopback, link-local and file:// addresses (D41)",
+    )
+
+    allow_addresses: Networks = Field(
+        default=(),
+        description="loopback and link-local networks (127.0.0.8/32,fe80::/64) that sources may point to",
     )
 
     api_address: str = Field(

@@ -95,7 +95,8 @@ class Watcher:
     async def _signal(self, release: ReleaseId) -> None:
         view = self._releases.get(release.namespace, release.name)
         if view is None:
-            await self._signals.wake(release, "")  # a sync that waits for an owner has nothing to wait for any more
+            # A sync that waits for an owner has nothing to wait for any more.
+            await self._signals.wake(release, "")
             return
         uid = view.release.metadata.uid
         names = self._on_cluster[release.namespace, view.release.spec.cluster_ref.name]

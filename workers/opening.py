@@ -24,6 +24,7 @@ from convoy.render.resolve import Renderer, RenderOptions
 from convoy.settings import Settings
 from convoy.sources.fetched import SourceOptions
 from convoy.store.cache import Cache
+from convoy.store.collector import Collector
 from convoy.store.crypto import InstallationKey
 from convoy.store.key import installation_key
 from convoy.store.renders import Renders
@@ -72,10 +73,15 @@ async def open_services(settings: Settings, home: KubeClient, client: Client) ->
             )
         renders = Renders(store, Cache(folder / "renders"), key=key)
         source = SourceOptions(
-            git=settings.program("git"), allow_private_addresses=settings.allow_private_addresses
+            git=settings.program("git"),
+            allow_private_addresses=settings.allow_private_addresses,
+            allowed_networks=settings.allow_addresses,
         )
         options = RenderOptions(
-            cache=folder / "sources", kustomize=settings.program("kustomize"), source=source
+            cache=folder / "sources",
+            kustomize=settings.program("kustomize"),
+            helm=settings.program("helm"),
+            source=source,
         )
         targets = Targets(
             home,
@@ -101,10 +107,12 @@ async def open_services(settings: Settings, home: KubeClient, client: Client) ->
                 home,
                 targets=targets,
                 renderer=Renderer(renders=renders, key=key, options=options),
+                renders=renders,
                 home_uid=(await home.get(NAMESPACES, None, "kube-system"))["metadata"]["uid"],
                 own_namespace=None if settings.allow_own_namespace else settings.namespace,
             ),
             renders=renders,
+            collector=Collector(store, key=key) if store is not None else None,
             key=key,
             ownership=ownership,
             siblings=siblings,

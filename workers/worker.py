@@ -41,10 +41,13 @@ def workflow_runner() -> WorkflowRunner:
             "convoy",
             "pydantic",
             "msgspec",
+            "workflows.attributes",
             "workflows.contract",
             "workflows.history",
+            "workflows.state",
             "workflows.steps",
             "workflows.story",
+            "workflows.views",
         )
     )
 

@@ -348,7 +348,7 @@ class DriftInput:
 
     cause: Cause
     patient: bool = True
-    """Answer Busy while a Sync of the Release is applying, and do not compare (D35)."""
+    """Answer Busy also where only the status tells of a Sync; otherwise Temporal has to know it as open (D35)."""
     fights: tuple[tuple[str, ...], ...] = ()
     """What was healed in the latest passes (D32), as `convoy.drift.fights` keeps it."""
 
@@ -397,49 +397,3 @@ class RecordRetry:
     uid: str
     failures: int
     at: str
-
-
-# --- state that crosses continue-as-new ---------------------------------------------------------
-
-
-@dataclass(slots=True)
-class Resume:
-    """Where a pass goes on after continue-as-new: the plan and the first wave that is not applied yet."""
-
-    plan: Plan
-    next_wave: int
-    seen: str
-    changed: int
-
-
-@dataclass(slots=True)
-class SyncState:
-    """All that a Sync carries from run to run."""
-
-    inbox: list[SyncRequest] = field(default_factory=list)
-    seen: list[str] = field(default_factory=list)
-    resume: Resume | None = None
-    result: Settled = Settled()
-    """How the latest pass ended."""
-    waiting: str = ""
-    """UID of the Release whose last pass ended in a wait that an event will end (D25): the run stays open."""
-
-
-@dataclass(slots=True)
-class DriftState:
-    """All that a Drift carries from run to run. Times are seconds since the epoch."""
-
-    uid: str = ""
-    tick: float = 120.0
-    """Seconds between two ticks; 0 means none."""
-    inbox: list[Changed] = field(default_factory=list)
-    ended: list[SyncEnded] = field(default_factory=list)
-    seen: list[str] = field(default_factory=list)
-    next_tick: float = 0.0
-    failures: int = 0
-    next_try: float = 0.0
-    passes: int = 0
-    busy: bool = False
-    """A Sync applies: events and checks wait for its end, at most until the tick (D35)."""
-    fights: tuple[tuple[str, ...], ...] = ()
-    last: DriftReport | None = None

@@ -7,7 +7,7 @@ the failure count and the next try after a failed Sync (`reference/sync-policy`,
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from temporalio import workflow
@@ -27,15 +27,16 @@ with workflow.unsafe.imports_passed_through():
         Changed,
         DriftInput,
         DriftReport,
-        DriftState,
         RecordRetry,
         SyncEnded,
         Verdict,
         release_of,
     )
     from workflows.history import history_is_long
+    from workflows.state import DriftState
     from workflows.steps import RenderLost, StepFailed, step
     from workflows.story import drift_details
+    from workflows.views import DriftView
 
 SUB_SECOND = 1.0
 """Temporal timers below a second take about a second (measured); the next pass sleeps such delays instead."""
@@ -44,18 +45,6 @@ INBOX_LIMIT = 50
 
 PATIENCE = 120.0
 """Seconds that a pass waits for the end of a Sync where there is no tick that would end the wait."""
-
-
-@dataclass(frozen=True, slots=True)
-class DriftView:
-    """The answer of query `state`."""
-
-    last: DriftReport | None
-    passes: int
-    failures: int
-    next_tick: str
-    next_try: str
-    pending: int
 
 
 @workflow.defn(name="Drift")

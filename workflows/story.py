@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from workflows.contract import DriftState, Plan
+from workflows.contract import Plan
+from workflows.state import DriftState
 
 
 def sync_details(plan: Plan, *, phase: str, waves_done: int, reason: str = "", message: str = "") -> str:

@@ -7,18 +7,17 @@ and their order are those of `reference/apply-and-prune`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
-from typing import Any
 
 from temporalio import workflow
-from temporalio.common import SearchAttributeKey, SearchAttributeUpdate
 from temporalio.exceptions import ApplicationError
 
 with workflow.unsafe.imports_passed_through():
     from convoy.api.errors import DeployFailed, Hold, WaitingForOwner, error_classes
     from convoy.api.objects import counted
     from convoy.policy.trigger import Trigger
+    from workflows.attributes import search_attributes
     from workflows.contract import (
         STATE_QUERY,
         Activity,
@@ -35,43 +34,23 @@ with workflow.unsafe.imports_passed_through():
         RecordInput,
         Resolved,
         ResolveInput,
-        Resume,
-        SearchAttribute,
         Settled,
         SyncRequest,
-        SyncState,
         WaveInput,
         WaveResult,
         release_of,
     )
     from workflows.history import history_is_long
+    from workflows.state import Resume, SyncState
     from workflows.steps import RenderLost, StepFailed, step
     from workflows.story import sync_details
+    from workflows.views import SyncView
 
 APPLIED = "Applied"
 NOTHING = "Nothing"
 DELETED = "Deleted"
 INBOX_LIMIT = 100
 RENDER_ATTEMPTS = 3
-
-_PHASE = SearchAttributeKey.for_keyword(SearchAttribute.PHASE)
-_TRIGGER = SearchAttributeKey.for_keyword(SearchAttribute.TRIGGER)
-_RELEASE = SearchAttributeKey.for_keyword(SearchAttribute.RELEASE)
-_CLUSTER = SearchAttributeKey.for_keyword(SearchAttribute.CLUSTER)
-_RENDER = SearchAttributeKey.for_keyword(SearchAttribute.RENDER)
-_CHANGED = SearchAttributeKey.for_bool(SearchAttribute.CHANGED)
-
-
-@dataclass(frozen=True, slots=True)
-class SyncView:
-    """The answer of query `state`."""
-
-    phase: str
-    plan: Plan
-    waves_done: int
-    pending: int
-    reason: str
-    message: str
 
 
 @workflow.defn(name="Sync")
@@ -84,7 +63,6 @@ class Sync:
         self._phase = "Waiting" if self._state.waiting else "Pending"
         self._plan = Plan()
         self._waves_done = 0
-        self._lost = 0
         self._planned_at = ""
         self._woken = ""
         self._asking: list[str] = []
@@ -217,12 +195,12 @@ class Sync:
         except StepFailed as error:
             outcome = Outcome(error.reason, error.message, wrote=self._phase in ("Applying", "Pruning"))
         except RenderLost as error:
-            self._lost += 1
-            if self._lost < RENDER_ATTEMPTS:
+            self._state.lost += 1
+            if self._state.lost < RENDER_ATTEMPTS:
                 self._append(SyncRequest(trigger=Trigger.RESTARTED, uid=self._plan.uid))
                 return
             outcome = Outcome(DeployFailed.reason, f"the render disappears from the working store: {error}")
-        self._lost = 0
+        self._state.lost = 0
         if outcome.reason == DELETED:
             self._state.waiting = ""
             self._settle(outcome, "")
@@ -431,19 +409,10 @@ class Sync:
         self._tell(reason, message)
         if phase not in ("Applying", "Waiting", "Settled"):
             return  # a search attribute costs an event: only what a person would filter by
-        plan = self._plan
-        updates: list[SearchAttributeUpdate[Any]] = [
-            _RELEASE.value_set(str(self._release)),
-            _PHASE.value_set(reason or phase),
-        ]
-        if plan.cluster:
-            updates.append(_CLUSTER.value_set(f"{self._release.namespace}/{plan.cluster}"))
-        if plan.render_ref:
-            updates.append(_RENDER.value_set(plan.render_ref))
-        updates.append(_TRIGGER.value_set(plan.trigger))
-        if phase != "Applying":
-            updates.append(_CHANGED.value_set(self._state.result.changed))
-        workflow.upsert_search_attributes(updates)
+        changed = None if phase == "Applying" else self._state.result.changed
+        workflow.upsert_search_attributes(
+            search_attributes(self._release, self._plan, phase=reason or phase, changed=changed)
+        )
 
     def _tell(self, reason: str = "", message: str = "") -> None:
         workflow.set_current_details(

@@ -21,7 +21,7 @@ class MutationTarget(ApiModel):
     name: _Glob | None = None
     """A glob."""
     namespace: _Glob | None = None
-    """A glob."""
+    """A glob over the effective namespace; with it, objects without a namespace do not match."""
     label_selector: Annotated[str, StringConstraints(max_length=1024)] | None = None
     """As in `kubectl get --selector`."""
 

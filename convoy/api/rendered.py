@@ -37,6 +37,8 @@ class Render:
     revision: str
     """Where the source stood, in a form that a person recognises (`main@sha1:…`)."""
     objects: tuple[RenderedObject, ...]
+    warnings: tuple[str, ...] = field(default=(), compare=False)
+    """What a preview tells besides, about the inputs and not the objects: not kept with the render."""
 
     def waves(self) -> list[tuple[int, tuple[RenderedObject, ...]]]:
         """Return the waves in ascending order, each in render order (`reference/apply-and-prune`, Apply)."""

@@ -12,20 +12,14 @@ from convoy.api.errors import Unsupported
 from convoy.api.release import Release
 
 _FIELDS: dict[str, Callable[[Release], object]] = {
-    "spec.source.oci": lambda release: release.spec.source.oci,
-    "spec.source.helm": lambda release: release.spec.source.helm,
-    "spec.source.http": lambda release: release.spec.source.http,
-    "spec.content.helm": lambda release: release.spec.content.helm,
     "spec.syncPolicy.prune.afterHealthy": lambda release: release.spec.sync_policy.prune.after_healthy,
     "spec.syncWaves with strategy Health": lambda release: any(
         wave.strategy == "Health" for wave in release.spec.sync_waves
     ),
     "spec.healthChecks": lambda release: release.spec.health_checks,
     "spec.failurePolicy": lambda release: release.spec.failure_policy,
-    "mutations": lambda release: release.mutations,
     "lifecycle.preSync": lambda release: release.lifecycle.pre_sync,
     "lifecycle.postSync": lambda release: release.lifecycle.post_sync,
-    "pin": lambda release: release.pin,
 }
 
 

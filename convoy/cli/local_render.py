@@ -17,6 +17,7 @@ from convoy.api.unsupported import refuse_unsupported
 from convoy.cli.errors import Failure
 from convoy.cli.local_files import Resources
 from convoy.kube.client import Endpoint, KubeClient
+from convoy.kube.discovery import Capabilities
 from convoy.kube.errors import NotFound
 from convoy.kube.resources import Resource
 from convoy.render.resolve import Renderer, RenderOptions
@@ -78,6 +79,8 @@ _CLUSTER_SCOPED = frozenset(
         ("storage.k8s.io", "VolumeAttributesClass"),
     }
 )
+_CAPABILITIES = Capabilities("v1.34.0", ("v1",))
+"""What a chart is told about the cluster; Helm itself adds the groups and kinds that Kubernetes has."""
 _NOWHERE = Endpoint(server="http://127.0.0.1:9")
 
 
@@ -89,6 +92,10 @@ class BuiltInKinds:
         if group not in _BUILT_IN:
             return None
         return group not in _CLUSTER_SCOPED_GROUPS and (group, kind) not in _CLUSTER_SCOPED
+
+    async def capabilities(self) -> Capabilities:
+        """Return the Kubernetes that charts are rendered for."""
+        return _CAPABILITIES
 
 
 class _Files(KubeClient):

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import errno
 import socket
-from ipaddress import IPv6Address, IPv6Network, ip_address, ip_network
+from collections.abc import Sequence
+from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Any
 
 from aiohttp.abc import AbstractResolver, ResolveResult
@@ -32,10 +33,13 @@ class AddressRefused(OSError):
     """A host resolves to an address that convoy does not connect to."""
 
 
-def refusal(host: str) -> str | None:
+Networks = Sequence[IPv4Network | IPv6Network]
+
+
+def refusal(host: str, *, allowed: Networks = ()) -> str | None:
     """Say why an IP address is refused; None for one that is allowed, and for a name.
 
-    A name has to be judged by what it resolves to: see `GuardedResolver`.
+    A name has to be judged by what it resolves to: see `GuardedResolver`. Addresses in `allowed` are not refused.
     """
     try:
         address = ip_address(host.strip("[]").split("%")[0])
@@ -49,6 +53,8 @@ def refusal(host: str) -> str | None:
         address = address.ipv4_mapped or address
     if isinstance(address, IPv6Address) and isinstance(_NAT64, IPv6Network) and address in _NAT64:
         address = ip_address(int(address) & 0xFFFFFFFF)
+    if any(address in network for network in allowed):
+        return None
     if address in _METADATA:
         return f"{host} is a metadata service"
     if address.is_loopback or address.is_unspecified:
@@ -63,8 +69,9 @@ def refusal(host: str) -> str | None:
 class GuardedResolver(AbstractResolver):
     """Resolves names, and refuses those of which any address is refused."""
 
-    def __init__(self) -> None:
+    def __init__(self, allowed: Networks = ()) -> None:
         self._resolver = DefaultResolver()
+        self._allowed = allowed
 
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
@@ -76,7 +83,7 @@ class GuardedResolver(AbstractResolver):
         """
         found: list[Any] = await self._resolver.resolve(host, port, family)
         for result in found:
-            why = refusal(result["host"])
+            why = refusal(result["host"], allowed=self._allowed)
             if why is not None:
                 raise AddressRefused(errno.EACCES, f"{host} is refused: {why}")
         return found

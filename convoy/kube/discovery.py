@@ -89,6 +89,20 @@ class _LegacyResources(msgspec.Struct):
     resources: list[_LegacyFound] = []
 
 
+class _Build(msgspec.Struct):
+    gitVersion: str
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What a chart may ask about its target."""
+
+    kube_version: str
+    """`v1.34.4`."""
+    api_versions: tuple[str, ...]
+    """`apps/v1` and `apps/v1/Deployment` of everything that is served, sorted."""
+
+
 @dataclass(slots=True)
 class _Root:
     """One of the two documents, with the ETag that it came with."""
@@ -159,6 +173,25 @@ class Discovery:
         if self._refreshed_at is None:
             await self.refresh()
         return tuple(resource for root in self._roots for resource in root.resources)
+
+    async def capabilities(self) -> Capabilities:
+        """Return the server's version and everything that it serves, as of now; for a chart's conditions.
+
+        Raises:
+            ApiError: the server could not be asked.
+        """
+        await self.refresh()
+        answer = await self._client.request("GET", "/version")
+        if answer.status >= 300:
+            raise error_of(answer.status, answer.headers, answer.body)
+        try:
+            version = msgspec.json.decode(answer.body, type=_Build).gitVersion
+        except msgspec.DecodeError as error:
+            raise ServerFault("/version is no version") from error
+        served = await self.resources()
+        groups = {resource.api_version for resource in served}
+        kinds = {f"{resource.api_version}/{resource.kind}" for resource in served}
+        return Capabilities(version, tuple(sorted(groups | kinds)))
 
     async def refresh(self) -> None:
         """Ask the server now; unchanged documents cost an empty answer. Forgets which kinds were unknown.

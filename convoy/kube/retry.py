@@ -5,6 +5,7 @@ Longer waits are not made here: they belong to the workflow, which holds no slot
 
 from __future__ import annotations
 
+import time
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
@@ -44,14 +45,26 @@ async def with_retries(
     Raises:
         ApiError: the last error, or the first one that is not to be tried again.
     """
-    retrying = AsyncRetrying(
-        retry=retry_if_exception(retry_on), wait=_wait, stop=stop_before_delay(budget), reraise=True
-    )
+    began = time.monotonic()
+    try:
+        # tenacity costs more than the rest of a request does on this side, and almost every call succeeds.
+        return await call()
+    except ApiError as error:
+        if not retry_on(error):
+            raise
+        first: ApiError | None = error
 
     async def attempt() -> T:
-        # tenacity awaits only what is a coroutine function itself; a lambda that returns a coroutine is not.
+        nonlocal first
+        if first is not None:
+            error, first = first, None
+            raise error
         return await call()
 
+    left = budget - (time.monotonic() - began)
+    retrying = AsyncRetrying(
+        retry=retry_if_exception(retry_on), wait=_wait, stop=stop_before_delay(left), reraise=True
+    )
     return await retrying(attempt)
 
 

@@ -47,6 +47,23 @@ def read_objects(files: Iterable[File]) -> tuple[Draft, ...]:
     )
 
 
+def read_object(tree: object, subject: str, *, origin: str) -> Draft:
+    """Read one object that something else than a file gave, a mutation for one.
+
+    Args:
+        tree: the object. subject: how messages begin. origin: where it was read first.
+
+    Raises:
+        Unsupported: it is no object, or has no identity.
+    """
+    if not isinstance(tree, dict):
+        raise Unsupported(f"{subject}: an object is expected, but this is a {_word(tree)}")
+    manifest = _clean(tree, subject, 0)
+    _check_identity(manifest, subject)
+    _never_sent(manifest)
+    return Draft(manifest, origin)
+
+
 def _drafts(tree: Any, origin: str, lists: int = 0) -> Iterator[Draft]:
     """Flatten lists, drop empty documents, refuse what has no identity (D1)."""
     if tree is None:
@@ -55,10 +72,7 @@ def _drafts(tree: Any, origin: str, lists: int = 0) -> Iterator[Draft]:
         raise Unsupported(f"{origin}: an object is expected, but this is a {_word(tree)}")
     items = _list_items(tree, origin)
     if items is None:
-        tree = _clean(tree, origin, 0)
-        _check_identity(tree, origin)
-        _never_sent(tree)
-        yield Draft(tree, origin)
+        yield read_object(tree, origin, origin=origin)
         return
     if lists >= _MAX_LISTS:
         raise Unsupported(f"{origin}: lists in lists, more than {_MAX_LISTS} deep")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Final
 
 from convoy.api.errors import Unsupported
@@ -20,8 +21,12 @@ _INTEGER: Final = re.compile(r"[+-]?[0-9]{1,10}", re.ASCII)
 _INT32: Final = 2**31
 
 
+Scopes = Mapping[tuple[str, str], bool | None]
+"""(group, kind) to whether it is namespaced; None or absent where nobody knows."""
+
+
 def normalise(
-    drafts: Iterable[Draft], scopes: Mapping[tuple[str, str], bool | None], *, allow_empty: bool = False
+    drafts: Iterable[Draft], scopes: Scopes, *, allow_empty: bool = False
 ) -> tuple[RenderedObject, ...]:
     """Settle namespaces and waves, and return the objects in the order of the drafts.
 
@@ -39,13 +44,10 @@ def normalise(
             "the render holds no object. If nothing is wanted, set spec.content.allowEmpty: true; "
             "it would otherwise prune everything"
         )
-    own_crds = dict(_scopes_of_crds(drafts))
+    known = with_own_crds(drafts, scopes)
     objects: dict[ObjectKey, RenderedObject] = {}
     for draft in drafts:
-        namespaced = scopes.get(draft.group_kind)
-        if namespaced is None:
-            namespaced = own_crds.get(draft.group_kind)
-        manifest = _in_namespace(draft.manifest, namespaced)
+        manifest = _in_namespace(draft.manifest, known.get(draft.group_kind))
         key = key_of(manifest)
         if key in objects:
             raise Unsupported(f"{key} is in the render twice: {objects[key].origin}, and {draft.origin}")
@@ -54,11 +56,37 @@ def normalise(
     return tuple(objects.values())
 
 
+def with_own_crds(drafts: Iterable[Draft], scopes: Scopes) -> Scopes:
+    """Return the scopes with what the CRDs among the drafts say; the target's word goes first."""
+    return dict(_scopes_of_crds(drafts)) | {
+        kind: namespaced for kind, namespaced in scopes.items() if namespaced is not None
+    }
+
+
+def in_chart_namespace(drafts: Iterable[Draft], scopes: Scopes, namespace: str) -> tuple[Draft, ...]:
+    """Give a chart's objects without a namespace that of the chart, where `helm install` would put them too."""
+    drafts = tuple(drafts)
+    known = with_own_crds(drafts, scopes)
+    return tuple(
+        draft
+        if draft.manifest["metadata"].get("namespace") or known.get(draft.group_kind) is not True
+        else replace(
+            draft,
+            manifest={**draft.manifest, "metadata": {**draft.manifest["metadata"], "namespace": namespace}},
+        )
+        for draft in drafts
+    )
+
+
+def effective_namespace(manifest: Manifest, namespaced: bool | None) -> str:
+    """Return an object's namespace (D2). Of a kind that nobody knows it stays as it is written."""
+    written: str = manifest["metadata"].get("namespace", "")
+    return "" if namespaced is False else written or (DEFAULT_NAMESPACE if namespaced else "")
+
+
 def _in_namespace(manifest: Manifest, namespaced: bool | None) -> Manifest:
-    """Give an object its effective namespace (D2). Of a kind that nobody knows it stays as it is written."""
     metadata = manifest["metadata"]
-    written = metadata.get("namespace", "")
-    effective = "" if namespaced is False else written or (DEFAULT_NAMESPACE if namespaced else "")
+    written, effective = metadata.get("namespace", ""), effective_namespace(manifest, namespaced)
     if effective and effective == written:
         return manifest
     metadata = {name: value for name, value in metadata.items() if name != "namespace"}

@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from convoy.api.rendered import Render, RenderedObject
+from convoy.kube.discovery import Capabilities
 
-__all__ = ["File", "Render", "RenderedObject", "Scope"]
+__all__ = ["Capabilities", "File", "Render", "RenderedObject", "Scope"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,3 +28,6 @@ class Scope(Protocol):
 
     async def namespaced(self, group: str, kind: str) -> bool | None:
         """Return whether objects of the kind live in a namespace; None if the cluster does not know it."""
+
+    async def capabilities(self) -> Capabilities:
+        """Return the cluster's version and API list as of now."""

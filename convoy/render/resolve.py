@@ -1,7 +1,8 @@
 """From a Release to its render: source, content, normaliser, ref (step 3 of a reconcile).
 
 Most passes find nothing new, so a render is remembered by the digest of everything that went into it: the
-files of the source, `spec.content`, and what the target said about the kinds in it (D5). An unchanged git
+files of the source, `spec.content`, `mutations`, a chart's values and capabilities, and what the target said about the
+kinds in it (D5): a chart that makes passwords up makes each one up once. An unchanged git
 source then costs one `git ls-remote`, and nothing is parsed.
 """
 
@@ -9,23 +10,29 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import hmac
 import shutil
 import tempfile
 from collections import OrderedDict
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
 import msgspec
 
-from convoy.api.errors import Unsupported
 from convoy.api.release import Release
 from convoy.kube.client import KubeClient
 from convoy.kube.encode import canonical
+from convoy.render.chart_hooks import without_hooks
 from convoy.render.drafts import Draft, read_objects
+from convoy.render.helm import HelmInputs, helm_files
+from convoy.render.helm_values import read_values
 from convoy.render.kustomize import kustomize_files
 from convoy.render.manifests import manifest_files, manifest_files_in_memory
-from convoy.render.normalise import normalise
+from convoy.render.mutations import mutate
+from convoy.render.normalise import in_chart_namespace, normalise
 from convoy.render.objects import File, Render, Scope
 from convoy.render.ref import render_ref
 from convoy.sources.fetch import fetch, tidy
@@ -46,6 +53,8 @@ class RenderOptions:
     """Working folder for sources; several processes may share it."""
     kustomize: str = "kustomize"
     """The kustomize program."""
+    helm: str = "helm"
+    """The helm program."""
     source: SourceOptions = field(default_factory=SourceOptions)
 
 
@@ -55,6 +64,7 @@ class _Remembered(msgspec.Struct):
     ref: str
     scopes: list[tuple[str, str, bool | None]]
     """Group, kind, and what the target said about it."""
+    warnings: list[str] = []
 
 
 class Renderer:
@@ -78,20 +88,25 @@ class Renderer:
 
         Raises:
             SourceNotReady: the source cannot be fetched.
+            ValuesNotReady: a chart's values are missing.
             Unsupported: the content cannot be rendered; the message names the file or the object.
             DeployFailed: the working folder or the store failed.
             ApiError: the target cluster did not say what it knows.
         """
         uid = release.metadata.uid
         fetched = await fetch(release, home=home, cache=self._options.cache, options=self._options.source)
-        digest = _digest(release, fetched)
+        chart = await _helm_inputs(release, home, scope)
+        digest = self._digest(release, fetched, chart)
         render = await self._known(uid, digest, fetched.revision, scope)
         if render is None:
-            files = await self._files(release, fetched)
+            files, warnings = await self._files(release, fetched, chart)
             drafts = await asyncio.to_thread(read_objects, files)
             scopes = {kind: await scope.namespaced(*kind) for kind in {draft.group_kind for draft in drafts}}
-            render = await asyncio.to_thread(self._finish, drafts, scopes, release, fetched.revision)
-            found = _Remembered(render.ref, [(*kind, answer) for kind, answer in sorted(scopes.items())])
+            render = await asyncio.to_thread(
+                self._finish, drafts, scopes, release, fetched.revision, warnings
+            )
+            answers = [(*kind, answer) for kind, answer in sorted(scopes.items())]
+            found = _Remembered(render.ref, answers, list(render.warnings))
             await self._renders.save(uid, render)
             await self._remember(uid, digest, found)
         else:
@@ -104,25 +119,44 @@ class Renderer:
         scopes: dict[tuple[str, str], bool | None],
         release: Release,
         revision: str,
+        warnings: tuple[str, ...],
     ) -> Render:
-        objects = normalise(drafts, scopes, allow_empty=release.spec.content.allow_empty)
-        return Render(render_ref(objects, key=self._key.hmac), revision, objects)
+        content = release.spec.content
+        if content.helm is not None:
+            drafts, left_out = without_hooks(drafts)
+            drafts = in_chart_namespace(drafts, scopes, content.helm.namespace)
+            warnings += left_out
+        mutated = mutate(drafts, scopes, release.mutations)
+        objects = normalise(mutated.drafts, scopes, allow_empty=content.allow_empty)
+        ref = render_ref(objects, key=self._key.hmac)
+        return Render(ref, revision, objects, warnings + mutated.warnings)
 
-    async def _files(self, release: Release, fetched: Fetched) -> list[File]:
+    async def _files(
+        self, release: Release, fetched: Fetched, chart: HelmInputs | None
+    ) -> tuple[list[File], tuple[str, ...]]:
+        """Return the files with manifests, and what a preview tells about them."""
         content = release.spec.content
         if content.manifests is not None and fetched.files is not None:
-            return manifest_files_in_memory(fetched.files, content.path, content.manifests)
-        async with fetched.folder() as root:
+            return manifest_files_in_memory(fetched.files, content.path, content.manifests), ()
+        async with fetched.folder() as root, self._home_folder() as home:
             if content.manifests is not None:
-                return await asyncio.to_thread(manifest_files, root, content.path, content.manifests)
-            if content.kustomize is None:
-                raise Unsupported("spec.content: convoy renders manifests and kustomize")
-            home = await asyncio.to_thread(tempfile.mkdtemp, prefix="home-", dir=self._options.cache)
-            try:
-                program = self._options.kustomize
-                return await kustomize_files(root, content.path, kustomize=program, home=Path(home))
-            finally:
-                await asyncio.to_thread(shutil.rmtree, home, ignore_errors=True)
+                return await asyncio.to_thread(manifest_files, root, content.path, content.manifests), ()
+            if content.helm is not None and chart is not None:
+                name, program = release.metadata.name, self._options.helm
+                return await helm_files(
+                    root, content.path, content.helm, chart, name=name, helm=program, home=home
+                )
+            program = self._options.kustomize
+            return await kustomize_files(root, content.path, kustomize=program, home=home), ()
+
+    @asynccontextmanager
+    async def _home_folder(self) -> AsyncIterator[Path]:
+        """Open an empty folder that a child process takes for its user's."""
+        path = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="home-", dir=self._options.cache))
+        try:
+            yield path
+        finally:
+            await asyncio.to_thread(shutil.rmtree, path, ignore_errors=True)
 
     async def _known(self, uid: str, digest: str, revision: str, scope: Scope) -> Render | None:
         """Return the remembered render if the target still says the same about its kinds."""
@@ -140,7 +174,18 @@ class Renderer:
         except RenderMissing:
             return None
         self._note(digest, found)
-        return render if render.revision == revision else replace(render, revision=revision)
+        return replace(render, revision=revision, warnings=tuple(found.warnings))
+
+    def _digest(self, release: Release, fetched: Fetched, chart: HelmInputs | None) -> str:
+        """Return the name of what goes in. Keyed, since values of Secrets are a part of it (D40)."""
+        mutations = [mutation.tree() for mutation in release.mutations]
+        inputs = [_FORMAT, release.metadata.uid, fetched.fingerprint, release.spec.content.tree(), mutations]
+        mac = hmac.new(self._key.hmac, b"inputs\x00" + canonical(inputs), hashlib.sha256)
+        if chart is not None:
+            told = [release.metadata.name, chart.capabilities.kube_version, *chart.capabilities.api_versions]
+            for part in (canonical(told), *chart.values.files):
+                mac.update(len(part).to_bytes(8, "big") + part)
+        return mac.hexdigest()
 
     async def _remember(self, uid: str, digest: str, found: _Remembered) -> None:
         await self._renders.save_blob(uid, f"input-{digest}", msgspec.json.encode(found))
@@ -153,6 +198,9 @@ class Renderer:
             self._remembered.popitem(last=False)
 
 
-def _digest(release: Release, fetched: Fetched) -> str:
-    inputs = [_FORMAT, release.metadata.uid, fetched.fingerprint, release.spec.content.tree()]
-    return hashlib.sha256(canonical(inputs)).hexdigest()
+async def _helm_inputs(release: Release, home: KubeClient, scope: Scope) -> HelmInputs | None:
+    content = release.spec.content.helm
+    if content is None:
+        return None
+    values = await read_values(content, release.metadata.namespace, home=home)
+    return HelmInputs(values, await scope.capabilities())

@@ -22,9 +22,6 @@ from convoy.store.renders import Renders
 from convoy.sync.desired import DesiredRenders
 from convoy.sync.ownership import Ownership
 
-FRESH: Final = "fresh"
-"""Where a desired render comes from: rendered just now from the source."""
-
 RETRY_SECONDS: Final = 2
 
 

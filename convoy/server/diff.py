@@ -20,7 +20,7 @@ from convoy.drift.scan import scan
 from convoy.drift.verdict import Verdict, undetermined, verdict_of
 from convoy.kube.targets import Target
 from convoy.server.answers import Counts, Failed, InSync, ReleaseDiff
-from convoy.server.call import FRESH, Call
+from convoy.server.call import Call
 from convoy.server.known_renders import unknown_render
 from convoy.server.refusals import BadRequest
 from convoy.store.renders import RenderMissing
@@ -38,20 +38,21 @@ async def diff(call: Call) -> ReleaseDiff:
         try:
             release = Release.read(tree)
             if ref:
-                render = await _named(call, release, ref)
+                render, origin = await _named(call, release, ref), NAMED
                 target = (await call.services.desired.destination(release)).target
             else:
                 desired = await call.services.desired.resolve(release)
-                render, target = desired.render, desired.destination.target
+                render, origin = desired.render, str(desired.origin)
+                target = desired.destination.target
         except ConvoyError as error:
             return ReleaseDiff(metadata=call.metadata(), in_sync=_words(undetermined(error.message)))
         result = await _compare(call, release, render, target)
-    return _answer(call, render, result, desired=NAMED if ref else FRESH)
+    return _answer(call, render, result, desired=origin)
 
 
 async def _named(call: Call, release: Release, ref: str) -> Render:
     try:
-        return await call.services.renders.load(release.metadata.uid, ref)
+        return await call.services.renders.load_published(release.metadata.uid, ref)
     except RenderMissing:
         raise await unknown_render(call, release, ref) from None
 

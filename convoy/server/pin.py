@@ -12,6 +12,7 @@ from convoy.server.call import Call
 from convoy.server.content import expect
 from convoy.server.known_renders import unknown_render
 from convoy.server.refusals import Invalid
+from convoy.store.renders import RenderMissing
 
 
 async def read_pin(call: Call) -> ReleasePin:
@@ -30,8 +31,10 @@ async def write_pin(call: Call) -> ReleasePin:
     release = await call.release()
     pin = Pin(render_ref=ref)
     refuse_unsupported(release.model_copy(update={"pin": pin}))
-    if not await call.services.renders.is_published(release.metadata.uid, ref):
-        raise await unknown_render(call, release, ref)
+    try:
+        await call.services.renders.load_published(release.metadata.uid, ref)
+    except RenderMissing:
+        raise await unknown_render(call, release, ref) from None
     requested_at = await call.write(release.metadata.uid, {"pin": pin.tree()}, resource_version=version)
     return ReleasePin(metadata=call.metadata(), render_ref=ref, requested_at=requested_at)
 

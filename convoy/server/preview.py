@@ -11,9 +11,9 @@ from convoy.kube.errors import NotFound
 from convoy.kube.resources import INVENTORIES
 from convoy.kube.retry import with_retries
 from convoy.server.answers import PreviewObject, PreviewWave, ReleasePreview
-from convoy.server.call import FRESH, Call
+from convoy.server.call import Call
 from convoy.server.prune import prune_plan
-from convoy.server.warnings import warnings_of
+from convoy.server.warnings import release_warnings, warnings_of
 from convoy.sync.inventory import Entry, Record, plan
 
 
@@ -26,7 +26,10 @@ async def preview(call: Call) -> ReleasePreview:
         ownership = call.services.ownership
         lookup = ownership.index.lookup(target.uid, release=f"{call.namespace}/{call.name}")
         record = await _record(call)
-        warnings = await warnings_of(render, target=target, record=record, lookup=lookup)
+        warnings = [
+            *release_warnings(release, desired),
+            *await warnings_of(render, target=target, record=record, lookup=lookup),
+        ]
         planned = plan(record, [Entry(item.key, item.wave) for item in render.objects])
         prune = await prune_plan(release, render, target=target, record=planned, lookup=lookup)
         waves = await asyncio.to_thread(_waves, release, render, call.services.key.hmac)
@@ -34,7 +37,7 @@ async def preview(call: Call) -> ReleasePreview:
         metadata=call.metadata(),
         render_ref=render.ref,
         revision=render.revision,
-        desired=FRESH,
+        desired=desired.origin,
         waves=waves,
         warnings=tuple(warnings),
         prune=prune,

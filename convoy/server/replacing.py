@@ -68,10 +68,13 @@ async def write_lifecycle(call: Call) -> ReleaseLifecycle:
 
 
 async def _render(call: Call, release: Release, *, needed: bool) -> None:
-    """Render the Release as it would be. Taking everything away needs no proof, also where the source is gone."""
+    """Render the Release as it would be, also where a pin holds it on a stored render.
+
+    Taking everything away needs no proof, also where the source is gone.
+    """
     if needed:
         with call.alone():
-            await call.services.desired.resolve(release)
+            await call.services.desired.resolve_fresh(release)
 
 
 def _list(body: dict[str, Any], name: str) -> list[Any]:

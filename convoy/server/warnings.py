@@ -6,12 +6,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from convoy.api.objects import DEFAULT_NAMESPACE, ObjectKey
+from convoy.api.release import Release
 from convoy.api.rendered import Render, RenderedObject
 from convoy.kube.resources import NAMESPACES
 from convoy.kube.retry import with_retries
 from convoy.kube.targets import Target
 from convoy.server.answers import ObjectRef, Warning
 from convoy.sync.claims import Lookup, rule
+from convoy.sync.desired import Desired
+from convoy.sync.desired_order import pin_advice
 from convoy.sync.inventory import Entry, Record
 from convoy.sync.live import read_live
 from convoy.sync.pool import run_pool
@@ -22,6 +25,18 @@ _NAMESPACE: Final = ("", "Namespace")
 _BEFORE_NAMESPACE: Final = (
     "it comes before its Namespace in the order of the apply, so that the apply stops there"
 )
+
+
+def release_warnings(release: Release, desired: Desired) -> Iterator[Warning]:
+    """What the Release says and its render does not follow: a pin that is gone, mutations that match nothing."""
+    if desired.pin_missing and release.pin is not None:
+        yield Warning(
+            message=f"pin.renderRef: the render store has no sound render {release.pin.render_ref} of this Release: "
+            f"a sync holds Pinned, and this preview shows the render that a drift pass compares; "
+            f"{pin_advice(release)}"
+        )
+    for message in desired.render.warnings:
+        yield Warning(message=message)
 
 
 async def warnings_of(render: Render, *, target: Target, record: Record, lookup: Lookup) -> list[Warning]:

@@ -11,18 +11,22 @@ from convoy.kube.client import KubeClient
 from convoy.sources.config_map import fetch_config_map
 from convoy.sources.fetched import Fetched, SourceOptions
 from convoy.sources.git import fetch_git
+from convoy.sources.helm_repository import fetch_helm
+from convoy.sources.http import fetch_http
 from convoy.sources.inline import fetch_inline
+from convoy.sources.oci import fetch_oci
 from convoy.sources.sweep import sweep
 
 _OPEN_SECONDS: Final = 3600.0
 _KEPT_SECONDS: Final = 7 * 24 * 3600.0
+_KINDS: Final = ("git", "helm", "http", "oci")
 
 
 def tidy(cache: Path) -> None:
     """Remove what crashed processes left, and checkouts that nobody opened for a week."""
     for folder, seconds in (
         (cache / "open", _OPEN_SECONDS),
-        *((at, _KEPT_SECONDS) for at in cache.glob("git/*")),
+        *((at, _KEPT_SECONDS) for kind in _KINDS for at in cache.glob(f"{kind}/*")),
     ):
         if folder.is_dir():
             sweep(folder, older_than=seconds)
@@ -43,4 +47,10 @@ async def fetch(release: Release, *, home: KubeClient, cache: Path, options: Sou
         return await fetch_config_map(namespace, source.config_map.name, home=home, cache=cache)
     if source.git is not None:
         return await fetch_git(source.git, namespace, home=home, cache=cache, options=options)
-    raise Unsupported("spec.source: convoy fetches git, configMap and inline")
+    if source.oci is not None:
+        return await fetch_oci(source.oci, namespace, home=home, cache=cache, options=options)
+    if source.helm is not None:
+        return await fetch_helm(source.helm, namespace, home=home, cache=cache, options=options)
+    if source.http is not None:
+        return await fetch_http(source.http, namespace, cache=cache, options=options)
+    raise Unsupported("spec.source has none of git, oci, helm, http, configMap and inline")

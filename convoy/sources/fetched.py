@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
+from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path, PurePosixPath
 
 from convoy.api.errors import Unsupported
@@ -23,6 +24,8 @@ class SourceOptions:
     """The git program, at least version 2.37."""
     allow_private_addresses: bool = False
     """Allows loopback, link-local and metadata addresses, and `file://` URLs, which read this machine (D41)."""
+    allowed_networks: tuple[IPv4Network | IPv6Network, ...] = ()
+    """Networks of such addresses that sources may point to nevertheless."""
     timeout: float = 30.0
     """Seconds for one step of a fetch: finding the revision, downloading it, writing the files."""
 

@@ -192,7 +192,7 @@ async def _git(
     if not options.allow_private_addresses:
         try:
             async with asyncio.timeout(options.timeout):
-                addresses = await safe_addresses(url)
+                addresses = await safe_addresses(url, allowed=options.allowed_networks)
         except TimeoutError:
             raise SourceNotReady(
                 f"{url.text}: {url.host} was not resolved in {options.timeout:g} s"

@@ -15,7 +15,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from convoy.api.errors import SourceNotReady, Unsupported
-from convoy.kube.addresses import refusal
+from convoy.kube.addresses import Networks, refusal
 
 _FIELD: Final = "spec.source.git.url"
 _SCP: Final = re.compile(
@@ -74,20 +74,20 @@ def parse_git_url(text: str, *, allow_file: bool) -> GitUrl:
     return GitUrl(text, parts.scheme, host, port or _PORTS[parts.scheme])
 
 
-async def safe_addresses(url: GitUrl) -> tuple[str, ...]:
-    """Resolve the URL's host and return its addresses.
+async def safe_addresses(url: GitUrl, *, allowed: Networks = ()) -> tuple[str, ...]:
+    """Resolve the URL's host and return its addresses; those in `allowed` are taken whatever they are.
 
     Raises:
         SourceNotReady: the name does not resolve, or one of its addresses is refused.
     """
-    why = refusal(url.host)
+    why = refusal(url.host, allowed=allowed)
     if why is None:
         try:
             found = await asyncio.get_running_loop().getaddrinfo(url.host, url.port, type=socket.SOCK_STREAM)
         except OSError as error:
             raise SourceNotReady(f"{url.text}: {url.host} cannot be resolved: {error.strerror}") from None
         addresses = tuple(dict.fromkeys(str(entry[4][0]) for entry in found))
-        why = next((reason for address in addresses if (reason := refusal(address))), None)
+        why = next((reason for address in addresses if (reason := refusal(address, allowed=allowed))), None)
     if why is not None:
-        raise SourceNotReady(f"{url.text} is refused: {why} (allowed by --allow-private-addresses)")
+        raise SourceNotReady(f"{url.text} is refused: {why} (allowed by --allow-addresses)")
     return addresses

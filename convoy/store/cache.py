@@ -31,7 +31,7 @@ class Cache:
         self._lock = threading.Lock()
 
     async def read(self, name: str) -> bytes | None:
-        """Return the bytes under this name, or None."""
+        """Return the bytes under this name, or None where there are none that can be read."""
         return await asyncio.to_thread(self._read, self._path(name))
 
     async def has(self, name: str) -> bool:
@@ -57,13 +57,15 @@ class Cache:
     def _read(self, path: Path) -> bytes | None:
         try:
             data = path.read_bytes()
+        except OSError:
+            return None  # whatever the reason: it is made again
+        # Two readers of one name: the file may be gone by now.
+        with suppress(OSError):
             os.utime(path)
-        except FileNotFoundError:
-            return None
         return data
 
     def _write(self, path: Path, data: bytes) -> None:
-        path.parent.mkdir(mode=0o700, exist_ok=True)
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         # Renamed into place: a reader sees all of it or nothing, also after a crash.
         part = path.with_name(f"{path.name}.{secrets.token_hex(8)}.part")
         try:

@@ -9,22 +9,23 @@ render first lies under `work/`, for the steps of a sync on any machine; only `p
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict
 from contextlib import suppress
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from convoy.api.errors import DeployFailed
 from convoy.api.rendered import Render
 from convoy.store.cache import Cache
 from convoy.store.crypto import Damaged, InstallationKey
+from convoy.store.memory import Held, Memory
+from convoy.store.paths import blob_path, published_path, work_path
+from convoy.store.published import Published, RenderMissing
 from convoy.store.store import RenderStore
 
-_MEMORY: Final = 8 * 1024 * 1024
-"""Encoded bytes of the renders in memory; as objects they take about ten times as much."""
+__all__ = ["RenderMissing", "Renders"]
 
-
-class RenderMissing(Exception):
-    """No place has the render, or none that is undamaged: it has to be resolved again."""
+FRESH: Final = timedelta(hours=1)
+"""What is still in use is written again after so long: the collector deletes older files only."""
 
 
 class Renders:
@@ -34,7 +35,8 @@ class Renders:
         self._store = store
         self._cache = cache
         self._key = key
-        self._memory: OrderedDict[tuple[str, str], tuple[Render, int]] = OrderedDict()
+        self._memory = Memory()
+        self._published = Published(store, key=key, memory=self._memory) if store is not None else None
 
     async def save(self, uid: str, render: Render) -> None:
         """Keep a render for the next steps, on this machine and for the workers on others.
@@ -42,13 +44,13 @@ class Renders:
         Raises:
             DeployFailed: the disk or the store failed.
         """
-        path = _work_path(uid, render.ref)
-        known = self._memory.get((uid, render.ref))
-        if known is not None and known[0].revision == render.revision and await self._cache.has(path):
+        path = work_path(uid, render.ref)
+        held = self._memory.get(path)
+        if held is not None and held.render.revision == render.revision and await self._is_kept(path):
             return
         data = await asyncio.to_thread(render.encode)
         await self._keep(path, data)
-        self._remember(uid, render, len(data))
+        self._memory.put(path, Held(render, len(data)))
 
     async def load(self, uid: str, ref: str) -> Render:
         """Return a render that was saved or published.
@@ -57,17 +59,29 @@ class Renders:
             RenderMissing: no place has it undamaged.
             DeployFailed: the store failed.
         """
-        known = self._memory.get((uid, ref))
-        if known is not None:
-            self._memory.move_to_end((uid, ref))
-            return known[0]
-        for path in (_work_path(uid, ref), _published_path(uid, ref)):
+        paths = work_path(uid, ref), published_path(uid, ref)
+        for path in paths:
+            held = self._memory.get(path)
+            if held is not None:
+                return held.render
+        for path in paths:
             data = await self._find(path)
             if data is not None:
                 render = await asyncio.to_thread(Render.decode, data)
-                self._remember(uid, render, len(data))
+                self._memory.put(path, Held(render, len(data)))
                 return render
         raise RenderMissing(f"no place has the render {ref}")
+
+    async def load_published(self, uid: str, ref: str) -> Render:
+        """Return a render of this Release from the render store, for a pin, a rollback or a comparison.
+
+        Raises:
+            RenderMissing: there is no store, or it has no such render; the message says which.
+            DeployFailed: the store failed.
+        """
+        if self._published is None:
+            raise RenderMissing("this installation has no render store (--render-store-url)")
+        return await self._published.load(uid, ref)
 
     async def publish(self, uid: str, ref: str) -> None:
         """Write a saved render to the render store; nothing happens where none is configured.
@@ -76,21 +90,19 @@ class Renders:
             DeployFailed: the write failed (`reference/apply-and-prune`, Store the render).
             RenderMissing: it was never saved, or got lost.
         """
-        if self._store is None:
+        if self._published is None:
             return
-        path = _published_path(uid, ref)
-        if await self._store.has(path):
-            return
-        render = await self.load(uid, ref)
-        await self._store.create(path, await asyncio.to_thread(self._seal, path, render))
+        sound = await self._published.is_sound(uid, ref)
+        if not sound:
+            await self._published.write(uid, await self.load(uid, ref), replace=sound is None)
 
     async def is_published(self, uid: str, ref: str) -> bool:
-        """Tell whether the render store has a render, so that a pin finds it on every worker.
+        """Tell whether the render store has a render undamaged, so that a pin finds it on every worker.
 
         Raises:
             DeployFailed: the store failed.
         """
-        return self._store is not None and await self._store.has(_published_path(uid, ref))
+        return self._published is not None and bool(await self._published.is_sound(uid, ref))
 
     async def save_blob(self, uid: str, name: str, data: bytes) -> None:
         """Keep bytes under a name of the Release's, in place of what was there.
@@ -98,7 +110,7 @@ class Renders:
         Raises:
             DeployFailed: the disk or the store failed.
         """
-        await self._keep(_blob_path(uid, name), data)
+        await self._keep(blob_path(uid, name), data)
 
     async def load_blob(self, uid: str, name: str) -> bytes | None:
         """Return the bytes under this name, or None where they got lost.
@@ -106,18 +118,17 @@ class Renders:
         Raises:
             DeployFailed: the store failed.
         """
-        path = _blob_path(uid, name)
+        path = blob_path(uid, name)
         # With a store, another machine may have written a newer one: the folder is not asked.
         return await self._stored(path) if self._store is not None else await self._cached(path)
 
-    def _seal(self, path: str, render: Render) -> bytes:
-        return self._key.seal(render.encode(), name=path)
-
-    def _remember(self, uid: str, render: Render, size: int) -> None:
-        self._memory[uid, render.ref] = (render, size)
-        self._memory.move_to_end((uid, render.ref))
-        while len(self._memory) > 1 and sum(size for _, size in self._memory.values()) > _MEMORY:
-            self._memory.popitem(last=False)
+    async def _is_kept(self, path: str) -> bool:
+        if not await self._cache.has(path):
+            return False
+        if self._store is None:
+            return True
+        found = await self._store.stat(path)
+        return found is not None and datetime.now(UTC) - found.modified < FRESH
 
     async def _keep(self, path: str, data: bytes) -> None:
         sealed = await asyncio.to_thread(self._key.seal, data, name=path)
@@ -157,15 +168,3 @@ class Renders:
             return await asyncio.to_thread(self._key.open, sealed, name=path)
         except Damaged:
             return None
-
-
-def _work_path(uid: str, ref: str) -> str:
-    return f"work/{uid}/{ref.replace(':', '-')}"
-
-
-def _published_path(uid: str, ref: str) -> str:
-    return f"renders/{uid}/{ref.replace(':', '-')}"
-
-
-def _blob_path(uid: str, name: str) -> str:
-    return f"work/{uid}/blob-{name.replace('/', '-')}"

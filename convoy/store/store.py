@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from datetime import timedelta
-from typing import Final
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit, urlunsplit
 
 from obstore.exceptions import AlreadyExistsError, BaseError
@@ -18,8 +19,21 @@ from obstore.store import ObjectStore, from_url
 
 from convoy.api.errors import DeployFailed
 
+if TYPE_CHECKING:
+    from obstore import ObjectMeta  # which exists for type checkers only
+
 TIMEOUT: Final = 30.0
 """Seconds for one read or write, its retries included."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A file of the store, without its bytes."""
+
+    path: str
+    modified: datetime
+    mark: str
+    """Unlike the mark of any other writing of this path."""
 
 
 class RenderStore:
@@ -39,7 +53,7 @@ class RenderStore:
         parts = urlsplit(url)
         try:
             if parts.scheme == "file":
-                store = from_url(url, mkdir=True)
+                store = from_url(url, mkdir=True, automatic_cleanup=True)
             elif parts.scheme == "memory":
                 store = from_url("memory:///")
             else:
@@ -90,18 +104,36 @@ class RenderStore:
                 return None
             return bytes(await found.bytes_async())
 
-    async def has(self, path: str) -> bool:
-        """Tell whether something is there.
+    async def stat(self, path: str) -> Listed | None:
+        """Tell what is there without reading it; None where nothing is.
 
         Raises:
             DeployFailed: the store failed.
         """
         async with self._guarded("read"):
             try:
-                await self._store.head_async(path)
+                return _listed(await self._store.head_async(path))
             except FileNotFoundError:
-                return False
-            return True
+                return None
+
+    async def list(self, folder: str) -> list[Listed]:
+        """Return everything in a folder, in no order.
+
+        Raises:
+            DeployFailed: the store failed.
+        """
+        async with self._guarded("list"):
+            return [_listed(each) async for chunk in self._store.list(folder) for each in chunk]
+
+    async def delete(self, path: str) -> None:
+        """Delete; nothing happens if nothing is there.
+
+        Raises:
+            DeployFailed: the store failed.
+        """
+        async with self._guarded("delete"):
+            with suppress(FileNotFoundError):
+                await self._store.delete_async(path)
 
     @asynccontextmanager
     async def _guarded(self, verb: str) -> AsyncIterator[None]:
@@ -116,6 +148,11 @@ class RenderStore:
             ) from None
         except (BaseError, OSError) as error:
             raise DeployFailed(f"render store {self._name}: cannot {verb}: {_first_line(error)}") from None
+
+
+def _listed(meta: ObjectMeta) -> Listed:
+    mark = f"{meta['e_tag']} {meta['last_modified'].isoformat()} {meta['size']}"
+    return Listed(meta["path"], meta["last_modified"], mark)
 
 
 def _first_line(error: BaseException) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from convoy.api.cluster import Cluster
-from convoy.api.errors import ClusterNotReady
+from convoy.api.errors import ClusterNotReady, Pinned
 from convoy.api.objects import Manifest
 from convoy.api.release import Release
 from convoy.api.rendered import Render
@@ -15,6 +15,8 @@ from convoy.kube.errors import ApiError, NotFound
 from convoy.kube.resources import CLUSTERS
 from convoy.kube.targets import Target, Targets
 from convoy.render.resolve import Renderer
+from convoy.store.renders import RenderMissing, Renders
+from convoy.sync.desired_order import Origin, pin_advice, stored_wishes
 from convoy.sync.own_namespace import refuse_own_namespace
 
 
@@ -34,6 +36,9 @@ class Desired:
 
     destination: Destination
     render: Render
+    origin: Origin
+    pin_missing: bool = False
+    """The Release has a pin that cannot be followed: a sync of it applies nothing and answers `Pinned`."""
 
 
 class DesiredRenders:
@@ -45,6 +50,7 @@ class DesiredRenders:
         *,
         targets: Targets,
         renderer: Renderer,
+        renders: Renders,
         home_uid: str,
         own_namespace: str | None,
     ) -> None:
@@ -56,6 +62,7 @@ class DesiredRenders:
         self._home = home
         self._targets = targets
         self._renderer = renderer
+        self._renders = renders
         self._home_uid = home_uid
         self._own_namespace = own_namespace
 
@@ -73,18 +80,66 @@ class DesiredRenders:
         return Destination(cluster, tree, await self._targets.get(cluster))
 
     async def resolve(self, release: Release) -> Desired:
-        """Fetch, render and normalise what a Release declares.
+        """Return what a Release should have, for a comparison or a preview (`reference/drift`, The desired render).
 
-        Raises `SourceNotReady`, `ClusterNotReady` or `Unsupported`, each naming what is at fault.
+        Raises:
+            SourceNotReady, ValuesNotReady, ClusterNotReady, Unsupported: each naming what is at fault.
+            DeployFailed: the render store did not answer.
+        """
+        return await self._resolve(release, to_apply=False)
+
+    async def resolve_to_apply(self, release: Release) -> Desired:
+        """Return what a sync of a Release applies: the same, except that a pin which is missing ends the sync.
+
+        Raises:
+            Pinned: the Release's pin cannot be followed.
+            SourceNotReady, ValuesNotReady, ClusterNotReady, Unsupported, DeployFailed: as for `resolve`.
+        """
+        return await self._resolve(release, to_apply=True)
+
+    async def resolve_fresh(self, release: Release) -> Desired:
+        """Return what the source, the content and the mutations of a Release give now, whatever is stored.
+
+        Raises:
+            SourceNotReady, ValuesNotReady, ClusterNotReady, Unsupported, DeployFailed: as for `resolve`.
         """
         refuse_unsupported(release)
         destination = await self.destination(release)
-        target = destination.target
+        render = await self._fresh(release, destination.target)
+        return self._desired(destination, render, Origin.FRESH)
+
+    async def _resolve(self, release: Release, *, to_apply: bool) -> Desired:
+        refuse_unsupported(release)
+        destination = await self.destination(release)
+        origin, render, missing = await self._stored(release)
+        if missing and to_apply:
+            raise Pinned(f"pin.renderRef: {missing}; {pin_advice(release)}")
+        if render is None:
+            render = await self._fresh(release, destination.target)
+        return self._desired(destination, render, origin, pin_missing=bool(missing))
+
+    def _desired(
+        self, destination: Destination, render: Render, origin: Origin, *, pin_missing: bool = False
+    ) -> Desired:
+        if self._own_namespace is not None and destination.target.uid == self._home_uid:
+            refuse_own_namespace(render, self._own_namespace)
+        return Desired(destination, render, origin, pin_missing=pin_missing)
+
+    async def _stored(self, release: Release) -> tuple[Origin, Render | None, str]:
+        """Return the stored render that comes before a fresh one, if any, and why the pin is none."""
+        missing = ""
+        for wish in stored_wishes(release):
+            try:
+                render = await self._renders.load_published(release.metadata.uid, wish.render_ref)
+            except RenderMissing as error:
+                missing = str(error) if wish.origin is Origin.PIN else missing
+            else:
+                return wish.origin, render, missing
+        return Origin.FRESH, None, missing
+
+    async def _fresh(self, release: Release, target: Target) -> Render:
         try:
-            render = await self._renderer.render(release, home=self._home, scope=target.discovery)
+            return await self._renderer.render(release, home=self._home, scope=target.discovery)
         except ApiError as error:
             # Sources answer with SourceNotReady; what is left is the target's discovery.
             raise ClusterNotReady(f"Cluster {release.spec.cluster_ref.name}: {error.message}") from error
-        if self._own_namespace is not None and target.uid == self._home_uid:
-            refuse_own_namespace(render, self._own_namespace)
-        return Desired(destination, render)

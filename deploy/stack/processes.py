@@ -96,6 +96,11 @@ def stop(servers: Sequence[Server], *, grace: float = 10.0) -> None:
         if not _ended(server, grace):
             _signal(server, signal.SIGKILL)
             _ended(server, grace)
+    pids = {server.pid for server in servers}
+    for child in [child for child in _children if child.pid in pids]:
+        # A process of many threads counts as ended a moment before it can be waited for.
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            child.wait(timeout=grace)
     _reap()
 
 

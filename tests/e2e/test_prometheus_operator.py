@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
-import os
-import shutil
-import subprocess
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,6 +12,7 @@ from convoy.kube.errors import NotFound
 from convoy.kube.resources import CRDS, INVENTORIES
 from tests.e2e.harness.convoy import Convoy
 from tests.e2e.tenant import Tenant
+from tests.go_modules import go_module
 from tests.unit.sources.repository import Repository
 from workflows.contract import ReleaseId, Verdict
 
@@ -23,24 +21,9 @@ CRD_KIND = ("apiextensions.k8s.io", "CustomResourceDefinition")
 
 
 @pytest.fixture(scope="module")
-def bundle(tmp_path_factory: pytest.TempPathFactory) -> str:
+def bundle() -> str:
     """The file, from the Go module proxy."""
-    go = shutil.which("go")
-    if go is None:
-        pytest.skip("Go is not installed: the bundle comes as a Go module")
-    folder = tmp_path_factory.mktemp("go")
-    env = {**os.environ, "GOMODCACHE": str(folder), "GOFLAGS": "-modcacherw", "GOWORK": "off"}
-    done = subprocess.run(
-        [go, "mod", "download", "-json", MODULE],
-        env=env,
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode != 0:
-        pytest.skip(f"the Go module {MODULE} cannot be had: {done.stdout or done.stderr}")
-    return (Path(json.loads(done.stdout)["Dir"]) / "bundle.yaml").read_text()
+    return (go_module(MODULE) / "bundle.yaml").read_text()
 
 
 @pytest.fixture
@@ -55,6 +38,7 @@ async def clean(convoy: Convoy) -> AsyncIterator[None]:
 async def test_it_is_synced_compared_pruned_and_orphaned(
     convoy: Convoy, tenant: Tenant, bundle: str, tmp_path: Path, clean: None
 ) -> None:
+    tenant = replace(tenant, patience=300.0)
     release = ReleaseId(tenant.namespace, "operator")
     repository = Repository(tmp_path / "operator")
     repository.git("rm", "-q", "a.yaml")

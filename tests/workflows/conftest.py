@@ -9,49 +9,22 @@ import logging
 import secrets
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import suppress
-from datetime import timedelta
 
 import pytest
 from temporalio.client import Client
-from temporalio.common import SearchAttributeKey
-from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.service import RPCError
-from temporalio.testing import WorkflowEnvironment
-from temporalio.worker import Worker
 
-from deploy.stack.acquire import acquire
 from tests.workflows.doubles import Doubles, Script
 from tests.workflows.driver import Driver
-from workers.surplus import DropSurplusInput
-from workers.worker import WORKFLOWS, workflow_runner
-from workflows.contract import ReleaseId, SearchAttribute
-
-SERVER_SETTINGS = {
-    "system.enableActivityEagerExecution": "true",
-    "limit.historyCount.suggestContinueAsNew": "200",
-}
+from tests.workflows.server import scripted_worker, temporal_server
+from workflows.contract import ReleaseId
 
 
 @pytest.fixture(scope="session")
 async def temporal(say: Callable[[str], None]) -> AsyncIterator[Client]:
-    """A Temporal server of the tests' own, in memory."""
-    settings = [f"{name}={value}" for name, value in SERVER_SETTINGS.items()]
-    attributes = [
-        SearchAttributeKey.for_bool(name)
-        if name is SearchAttribute.CHANGED
-        else SearchAttributeKey.for_keyword(name)
-        for name in SearchAttribute
-    ]
-    async with await WorkflowEnvironment.start_local(
-        data_converter=pydantic_data_converter,
-        identity="convoy-tests",
-        search_attributes=attributes,
-        dev_server_existing_path=str(acquire("temporal", say=say)),
-        dev_server_startup_timeout=timedelta(seconds=60),
-        dev_server_log_level="error",
-        dev_server_extra_args=[part for one in settings for part in ("--dynamic-config-value", one)],
-    ) as environment:
-        yield environment.client
+    """A Temporal server of the tests' own."""
+    async with temporal_server(say=say) as client:
+        yield client
 
 
 @pytest.fixture(scope="session", params=[1000, 0], ids=["cached", "replayed"])
@@ -59,16 +32,7 @@ async def worker(temporal: Client, request: pytest.FixtureRequest) -> AsyncItera
     """A running worker: its task queue and its doubles."""
     doubles = Doubles()
     queue = f"convoy-{request.param}"
-    async with Worker(
-        temporal,
-        task_queue=queue,
-        workflows=WORKFLOWS,
-        activities=doubles.activities(),
-        workflow_runner=workflow_runner(),
-        interceptors=[DropSurplusInput()],
-        max_cached_workflows=request.param,
-        build_id="tests",
-    ):
+    async with scripted_worker(temporal, queue, doubles, cached=request.param):
         yield queue, doubles
 
 

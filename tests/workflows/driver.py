@@ -25,15 +25,14 @@ from workflows.contract import (
     Cause,
     Changed,
     DriftReport,
-    DriftState,
     ReleaseId,
     Settled,
     SignalName,
     SyncEnded,
     SyncRequest,
-    SyncState,
     UpdateName,
 )
+from workflows.state import DriftState, SyncState
 
 
 class Driver:

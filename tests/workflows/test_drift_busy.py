@@ -9,7 +9,8 @@ from convoy.api.release import SyncPolicy
 from tests.workflows.doubles import Script
 from tests.workflows.driver import Driver, state, until
 from tests.workflows.test_drift_clock import EARLY
-from workflows.contract import Activity, Cause, DriftReport, DriftState, SyncEnded, Verdict
+from workflows.contract import Activity, Cause, DriftReport, SyncEnded, Verdict
+from workflows.state import DriftState
 
 BUSY = DriftReport(Verdict.BUSY, uid="uid-1")
 ENDED = SyncEnded("uid-1", "Applied", SyncPolicy())

@@ -12,7 +12,8 @@ from convoy.policy.spread import JITTER, phase
 from convoy.policy.trigger import Trigger
 from tests.workflows.doubles import Script, failure
 from tests.workflows.driver import Driver, state
-from workflows.contract import Activity, AskSync, Cause, DriftReport, DriftState, Verdict
+from workflows.contract import Activity, AskSync, Cause, DriftReport, Verdict
+from workflows.state import DriftState
 
 EARLY = "uid-94"
 """A UID whose place in the spread is near its beginning: its first tick is due after about one period."""

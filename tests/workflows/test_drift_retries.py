@@ -11,16 +11,8 @@ from convoy.api.times import parse_time
 from convoy.policy.trigger import Trigger
 from tests.workflows.doubles import Script
 from tests.workflows.driver import Driver, state, until
-from workflows.contract import (
-    Activity,
-    AskSync,
-    Cause,
-    DriftReport,
-    DriftState,
-    RecordRetry,
-    SyncEnded,
-    Verdict,
-)
+from workflows.contract import Activity, AskSync, Cause, DriftReport, RecordRetry, SyncEnded, Verdict
+from workflows.state import DriftState
 
 
 def ended(reason: str = "DeployFailed", initial: float | None = 100.0, **fields: float) -> SyncEnded:

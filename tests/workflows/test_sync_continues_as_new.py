@@ -12,7 +12,8 @@ from convoy.policy.trigger import Trigger
 from tests.workflows.doubles import Script, failure, render_missing
 from tests.workflows.driver import Driver, failed, result, status
 from workflows import history
-from workflows.contract import Activity, Resume, SyncRequest, SyncState, WavePlan
+from workflows.contract import Activity, SyncRequest, WavePlan
+from workflows.state import Resume, SyncState
 
 WAVES = 12
 
@@ -102,3 +103,13 @@ async def test_a_resumed_sync_whose_render_is_gone_starts_again_from_resolve(
     await result(await driver.start_sync(SyncState(resume=resume)))
     assert script.args(Activity.RESOLVE)[0].requests[0].trigger is Trigger.RESTARTED
     assert len(script.args(Activity.APPLY_WAVE)) == 1 + WAVES
+
+
+async def test_a_render_that_is_lost_over_and_over_ends_the_pass_across_runs(
+    driver: Driver, script: Script
+) -> None:
+    script.answer(Activity.PRUNE, *[render_missing()] * 3)
+    await driver.sync()
+    await script.called(Activity.RECORD)
+    assert (await failed(driver.open_sync())).type == "DeployFailed"
+    assert script.steps().count(Activity.RESOLVE) == 3

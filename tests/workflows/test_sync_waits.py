@@ -12,7 +12,8 @@ from convoy.policy.trigger import Trigger
 from tests.workflows.doubles import SAFETY, Script, failure
 from tests.workflows.driver import Driver, result, state, status
 from workflows import history
-from workflows.contract import Activity, Decision, Plan, Resolved, Settled, SyncRequest, SyncState
+from workflows.contract import Activity, Decision, Plan, Resolved, Settled, SyncRequest
+from workflows.state import SyncState
 
 
 @pytest.fixture

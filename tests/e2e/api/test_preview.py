@@ -131,6 +131,26 @@ async def test_it_warns_of_an_object_that_another_release_has(
     assert f"{tenant.namespace}/first" in warnings[0]["message"]
 
 
+async def test_it_warns_of_a_mutation_that_matches_nothing_and_of_a_pin_that_is_gone(
+    tenant: Tenant, api: Callable[[str], Api]
+) -> None:
+    await tenant.release("app", {"a.yaml": config_map("a", tenant.namespace)})
+    ref = (await tenant.applied("app"))["status"]["lastSuccessful"]["renderRef"]
+    unknown = f"sha256:{'0' * 64}"
+    mutation = {"target": {"kind": "Secret"}, "merge": {"type": "Opaque"}}
+    await tenant.patch("app", {"mutations": [mutation], "pin": {"renderRef": unknown}})
+
+    preview = await api("app").get("preview")
+
+    gone, idle = preview["warnings"]
+    assert preview["desired"] == "fresh"
+    assert unknown in gone["message"]
+    assert "Pinned" in gone["message"]
+    assert "object" not in gone
+    assert idle["message"] == "mutations[0] matches nothing in the render"
+    assert preview["renderRef"] == ref
+
+
 async def test_what_cannot_be_rendered_is_refused_with_the_reason(
     tenant: Tenant, api: Callable[[str], Api]
 ) -> None:

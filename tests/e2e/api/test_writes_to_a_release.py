@@ -14,6 +14,11 @@ from tests.e2e.tenant import Tenant, config_map
 MANUAL = {"automatic": False}
 UNKNOWN = "sha256:" + "0" * 64
 MUTATION = {"target": {"kind": "ConfigMap"}, "merge": {"data": {"v": "2"}}}
+UNFIT = {
+    "target": {"kind": "ConfigMap"},
+    "patch": [{"op": "remove", "path": "/data/none"}],
+}
+"""Removes what is not there."""
 HOOK = {"name": "go", "approval": {}}
 
 
@@ -22,6 +27,15 @@ async def app(tenant: Tenant, api: Callable[[str], Api]) -> Api:
     await tenant.release("app", {"a.yaml": config_map("a", tenant.namespace, v="1")}, policy=MANUAL)
     await tenant.applied("app", "WaitingForSync")
     return api("app")
+
+
+async def two_renders(tenant: Tenant) -> tuple[str, str]:
+    """Apply two renders of the Release `app`; returns both refs, oldest first."""
+    await tenant.release("app", {"a.yaml": config_map("a", tenant.namespace, v="1")})
+    first = await tenant.applied("app")
+    await tenant.files("app", {"a.yaml": config_map("a", tenant.namespace, v="2")})
+    second = await tenant.applied("app")
+    return first["status"]["lastSuccessful"]["renderRef"], second["status"]["lastSuccessful"]["renderRef"]
 
 
 async def annotation(tenant: Tenant) -> str | None:
@@ -69,9 +83,8 @@ async def test_a_body_of_another_kind_or_form_is_refused(app: Api) -> None:
 @pytest.mark.parametrize(
     ("subresource", "body", "field"),
     [
-        ("mutations", {"mutations": [MUTATION]}, "mutations"),
         ("lifecycle", {"preSync": [HOOK]}, "lifecycle.preSync"),
-        ("pin", {"renderRef": UNKNOWN}, "pin"),
+        ("lifecycle", {"postSync": [HOOK]}, "lifecycle.postSync"),
     ],
 )
 async def test_what_convoy_does_not_act_on_yet_is_refused_as_unsupported(
@@ -84,6 +97,80 @@ async def test_what_convoy_does_not_act_on_yet_is_refused_as_unsupported(
 
     assert answer["details"]["causes"][0]["reason"] == "Unsupported"
     assert field in answer["message"]
+    assert await annotation(tenant) is None
+
+
+async def test_a_stored_render_is_pinned_with_a_request(tenant: Tenant, api: Callable[[str], Api]) -> None:
+    first, second = await two_renders(tenant)
+    app = api("app")
+
+    pinned = await app.call("PUT", "pin", {"renderRef": first})
+
+    tree = await tenant.applied("app")
+    assert tree["pin"] == {"renderRef": first}
+    assert pinned["renderRef"] == first
+    assert pinned["requestedAt"] == await annotation(tenant)
+    assert tree["status"]["lastSuccessful"]["renderRef"] == first
+    for answer in (await app.get("diff"), await app.get("preview")):
+        assert (answer["desired"], answer["renderRef"]) == ("pin", first)
+    items = (await app.get("history"))["items"]
+    assert [(each["renderRef"], each["pinned"]) for each in items] == [
+        (first, True),
+        (second, False),
+        (first, True),
+    ]
+
+    gone = await app.call("DELETE", "pin")
+
+    tree = await tenant.applied("app")
+    assert "pin" not in tree
+    assert gone["requestedAt"] == await annotation(tenant)
+    assert tree["status"]["lastSuccessful"]["renderRef"] == second
+    assert (await app.get("diff"))["desired"] == "fresh"
+
+
+async def test_a_render_that_is_not_stored_is_no_pin(tenant: Tenant, api: Callable[[str], Api]) -> None:
+    first, second = await two_renders(tenant)
+
+    answer = await api("app").call("PUT", "pin", {"renderRef": UNKNOWN}, code=404)
+
+    assert [each["field"] for each in answer["details"]["causes"]] == [second, first]
+    assert first in answer["message"]
+    assert "pin" not in await tenant.get("app")
+    assert await annotation(tenant) is None
+
+
+async def test_a_dry_run_of_a_pin_writes_nothing(tenant: Tenant, api: Callable[[str], Api]) -> None:
+    first, _ = await two_renders(tenant)
+
+    assert (await api("app").call("PUT", "pin", {"renderRef": first}, dryRun="All"))["renderRef"] == first
+
+    assert "pin" not in await tenant.get("app")
+    assert await annotation(tenant) is None
+
+
+async def test_mutations_are_written_with_a_request(tenant: Tenant, app: Api) -> None:
+    written = await app.call("PUT", "mutations", {"mutations": [MUTATION]})
+
+    tree = await tenant.applied("app")
+    assert tree["mutations"] == written["mutations"] == [MUTATION]
+    assert written["requestedAt"] == await annotation(tenant)
+    live = await tenant.config_map("a")
+    assert live is not None
+    assert live["data"] == {"v": "2"}
+
+
+async def test_mutations_that_cannot_be_rendered_are_refused_also_where_a_pin_holds_the_release(
+    tenant: Tenant, api: Callable[[str], Api]
+) -> None:
+    first, _ = await two_renders(tenant)
+    await tenant.patch("app", {"pin": {"renderRef": first}})
+
+    answer = await api("app").call("PUT", "mutations", {"mutations": [UNFIT]}, code=422)
+
+    assert answer["details"]["causes"][0]["reason"] == "Unsupported"
+    assert "mutations[0]" in answer["message"]
+    assert "mutations" not in await tenant.get("app")
     assert await annotation(tenant) is None
 
 

@@ -17,14 +17,9 @@ from tests.e2e.runner.case import Case
 from tests.e2e.runner.merge import merge, release_manifest
 from tests.e2e.runner.steps import PatchRelease
 
-SOURCES = "issue 8 (sources, content, mutations, pin and history)"
 HEALTH = "issue 9 (health, waves, hooks, progressive rollout)"
 
 _WAITS_FOR = {
-    "mutations": SOURCES,
-    "pin": SOURCES,
-    "spec.source": SOURCES,
-    "spec.content": SOURCES,
     "lifecycle": HEALTH,
     "spec.syncWaves": HEALTH,
     "spec.healthChecks": HEALTH,

@@ -162,6 +162,7 @@ async def services_of(home: KubeClient, folder: Path) -> AsyncIterator[Services]
                 home,
                 targets=targets,
                 renderer=Renderer(renders=renders, key=key, options=options),
+                renders=renders,
                 home_uid=(await home.get(NAMESPACES, None, "kube-system"))["metadata"]["uid"],
                 own_namespace=None,
             ),

@@ -70,7 +70,32 @@ async def test_what_is_not_there_is_no_failure() -> None:
     store = RenderStore.open("s3://bucket/second")
 
     assert await store.read("a") is None
-    assert not await store.has("a")
+    assert await store.stat("a") is None
+    assert await store.list("nothing") == []
+    await store.delete("a")
+
+
+@pytest.mark.usefixtures("environment")
+async def test_a_folder_is_listed_and_emptied() -> None:
+    store = RenderStore.open("s3://bucket/third")
+    for path in ("work/1/a", "work/1/b", "work/12/c"):
+        await store.write(path, b"x")
+
+    assert {file.path for file in await store.list("work/1")} == {"work/1/a", "work/1/b"}
+
+    await store.delete("work/1/a")
+    assert [file.path for file in await store.list("work/1")] == ["work/1/b"]
+
+
+@pytest.mark.usefixtures("environment")
+async def test_a_file_that_was_written_again_has_another_mark() -> None:
+    store = RenderStore.open("s3://bucket/fourth")
+    await store.write("a", b"one")
+    first, again = await store.stat("a"), await store.stat("a")
+    await store.write("a", b"two")
+
+    assert first == again
+    assert first != await store.stat("a")
 
 
 @pytest.mark.usefixtures("environment")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ipaddress import ip_network
+
 import pytest
 
 from convoy.kube.addresses import AddressRefused, GuardedResolver, refusal
@@ -44,3 +46,12 @@ async def test_a_name_is_judged_by_what_it_resolves_to() -> None:
     with pytest.raises(AddressRefused, match="localhost is refused"):
         await resolver.resolve("localhost", 443)
     await resolver.close()
+
+
+def test_what_the_installation_allows_is_allowed() -> None:
+    allowed = (ip_network("127.0.0.8/32"), ip_network("fe80::/64"))
+
+    assert refusal("127.0.0.8", allowed=allowed) is None
+    assert refusal("::ffff:127.0.0.8", allowed=allowed) is None
+    assert refusal("fe80::1%eth0", allowed=allowed) is None
+    assert refusal("127.0.0.1", allowed=allowed)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ import pytest
 
 from convoy.api.release import Release
 from convoy.kube.client import Endpoint, KubeClient
-from convoy.render.objects import Render
+from convoy.render.objects import Capabilities, Render
 from convoy.render.resolve import Renderer, RenderOptions
 from convoy.sources.fetched import SourceOptions
 from convoy.store.cache import Cache
@@ -28,10 +28,14 @@ class Known:
     def __init__(self, kinds: Mapping[tuple[str, str], bool]) -> None:
         self.kinds = dict(kinds)
         self.asked = 0
+        self.served = Capabilities("v1.34.4", ("apps/v1", "apps/v1/Deployment", "v1", "v1/ConfigMap"))
 
     async def namespaced(self, group: str, kind: str) -> bool | None:
         self.asked += 1
         return self.kinds.get((group, kind))
+
+    async def capabilities(self) -> Capabilities:
+        return self.served
 
 
 class Rig:
@@ -44,22 +48,41 @@ class Rig:
         source = SourceOptions(allow_private_addresses=True)
         options = RenderOptions(cache=folder / "sources", source=source)
         self.renderer = Renderer(renders=self.renders, key=key, options=options)
-        self.scope = Known({("", "ConfigMap"): True, ("", "Secret"): True, ("", "Namespace"): False})
+        self.scope = Known(
+            {
+                ("", "ConfigMap"): True,
+                ("", "Secret"): True,
+                ("", "Namespace"): False,
+                ("apps", "Deployment"): True,
+            }
+        )
 
-    async def render(self, source: Mapping[str, Any], content: Mapping[str, Any]) -> Render:
+    async def render(
+        self,
+        source: Mapping[str, Any],
+        content: Mapping[str, Any],
+        mutations: Sequence[Mapping[str, Any]] = (),
+    ) -> Render:
         # No request is made: the address takes none.
         async with KubeClient(Endpoint(server="http://127.0.0.1:9")) as home:
-            return await self.renderer.render(release(source, content), home=home, scope=self.scope)
+            wanted = release(source, content, mutations)
+            return await self.renderer.render(wanted, home=home, scope=self.scope)
+
+    async def mutated(self, text: str, *mutations: Mapping[str, Any]) -> Render:
+        return await self.render({"inline": {"files": {"all.yaml": text}}}, {"manifests": {}}, mutations)
 
     async def inline(self, files: Mapping[str, str], **content: Any) -> Render:
         return await self.render({"inline": {"files": files}}, content or {"manifests": {}})
 
 
-def release(source: Mapping[str, Any], content: Mapping[str, Any]) -> Release:
+def release(
+    source: Mapping[str, Any], content: Mapping[str, Any], mutations: Sequence[Mapping[str, Any]] = ()
+) -> Release:
     return Release.read(
         {
             "metadata": {"name": "shop", "namespace": "team", "uid": "11111111-2222"},
             "spec": {"clusterRef": {"name": "here"}, "source": source, "content": content},
+            "mutations": mutations,
         }
     )
 

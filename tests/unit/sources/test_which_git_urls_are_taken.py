@@ -65,7 +65,7 @@ def test_refused_with_the_field(text: str) -> None:
 
 @pytest.mark.parametrize("url", NOT_HERE)
 async def test_this_machine_and_the_metadata_service_are_refused(fetch: Fetch, url: str) -> None:
-    with pytest.raises(SourceNotReady, match="--allow-private-addresses"):
+    with pytest.raises(SourceNotReady, match="--allow-addresses"):
         await fetch(url, allow=False)
 
 

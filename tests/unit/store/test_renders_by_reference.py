@@ -7,35 +7,9 @@ from pathlib import Path
 import pytest
 
 from convoy.api.errors import DeployFailed
-from convoy.api.objects import key_of
-from convoy.api.rendered import Render, RenderedObject
-from convoy.store.cache import Cache
-from convoy.store.crypto import InstallationKey
-from convoy.store.renders import RenderMissing, Renders
+from convoy.store.renders import RenderMissing
 from convoy.store.store import RenderStore
-
-UID = "11111111-2222"
-
-
-def render(name: str = "a", revision: str = "main@sha1:ab") -> Render:
-    manifest = {
-        "apiVersion": "v1",
-        "kind": "Secret",
-        "metadata": {"name": name, "namespace": "b"},
-        "data": {"k": "cXVpbmNl"},
-    }
-    return Render(
-        f"sha256:{name}", revision, (RenderedObject(key_of(manifest), "v1", 0, manifest, "a.yaml"),)
-    )
-
-
-def worker(folder: Path, *, store: bool = True, machine: str = "one", key: bytes = b"k" * 32) -> Renders:
-    bucket = RenderStore.open(f"file://{folder}/store") if store else None
-    return Renders(bucket, Cache(folder / machine), key=InstallationKey(key))
-
-
-def files_in(folder: Path) -> list[Path]:
-    return [path for path in folder.rglob("*") if path.is_file()]
+from tests.unit.store.rig import UID, files_in, render, worker
 
 
 async def test_another_process_of_the_machine_finds_it_without_a_store(tmp_path: Path) -> None:
@@ -147,6 +121,15 @@ async def test_a_store_that_takes_no_writes_is_a_failed_deploy(tmp_path: Path) -
         await renders.publish(UID, "sha256:a")
 
 
+async def test_a_working_folder_that_takes_no_writes_is_a_failed_deploy(tmp_path: Path) -> None:
+    renders = worker(tmp_path, store=False)
+    (tmp_path / "one").rmdir()
+    (tmp_path / "one").write_text("a file where a folder has to be")
+
+    with pytest.raises(DeployFailed, match="the working folder is not writable"):
+        await renders.save(UID, render())
+
+
 async def test_no_value_lies_readable_anywhere(tmp_path: Path) -> None:
     renders = worker(tmp_path)
     await renders.save(UID, render())
@@ -188,8 +171,7 @@ async def test_a_store_in_memory_works_like_the_others() -> None:
     assert await store.read("a/b") == b"one"
     await store.write("a/b", b"three")
     assert await store.read("a/b") == b"three"
-    assert await store.has("a/b")
-    assert not await store.has("c")
+    assert await store.stat("c") is None
     assert await store.read("c") is None
 
 

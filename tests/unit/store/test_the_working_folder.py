@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 from pathlib import Path
 
 from convoy.store.cache import Cache
@@ -78,3 +79,23 @@ async def test_many_writers_of_one_name_leave_one_whole_file(tmp_path: Path) -> 
     assert len(data) == 10_000
     assert len(set(data)) == 1
     assert len(files_in(tmp_path)) == 1
+
+
+async def test_a_folder_that_somebody_deleted_is_made_again(tmp_path: Path) -> None:
+    cache = Cache(tmp_path / "folder")
+    shutil.rmtree(tmp_path / "folder")
+
+    assert await cache.read("a") is None
+    await cache.write("a", b"one")
+
+    assert await cache.read("a") == b"one"
+
+
+async def test_what_cannot_be_read_counts_as_missing(tmp_path: Path) -> None:
+    cache = Cache(tmp_path)
+    await cache.write("a", b"one")
+    (path,) = files_in(tmp_path)
+    path.unlink()
+    path.mkdir()
+
+    assert await cache.read("a") is None

@@ -1,0 +1,166 @@
+"""`sync-5000`: 5,000 ConfigMaps of one Release from git: the sync, another without change, a prune of half of them.
+
+Each time is from the request to its result and holds everything: fetch, render, dry run, store, apply, inventory. A
+prune is a sync of the other half as well. kubectl does the same with `--prune --applyset`; the bare floor sends the
+same requests and nothing else. One round: each number is already that of ten thousand requests.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from time import perf_counter
+
+from bench import generate, histories, peers
+from bench.bare import Call, call_of, path_of
+from bench.harness import (
+    HOME,
+    RELEASES,
+    Bench,
+    condition,
+    namespace,
+    note,
+    reaches,
+    release_of,
+    report,
+    request_sync,
+    settled,
+    size,
+)
+
+NAME = "sync-5000"
+OBJECTS = size(5000)
+A_FILE = 50
+"""Objects a file."""
+IN_FLIGHT = 32
+PHASES = ("sync", "again", "prune")
+
+Times = dict[str, float]
+
+
+async def run(bench: Bench) -> None:
+    """Measure and print."""
+    convoy = await _convoy(bench, "bench-5000-convoy")
+    kubectl = await _kubectl(bench, "bench-5000-kubectl")
+    floor = await _floor(bench, "bench-5000-floor")
+    sizes = await histories.measure(
+        bench.stack.temporal_address, f"WorkflowId = 'sync/{HOME}/bench-5000-convoy'"
+    )
+    report(
+        NAME,
+        convoy=convoy["sync"],
+        peer="kubectl dry run + apply --prune --applyset",
+        peerValue=kubectl["sync"],
+        unit="s",
+        ratio=convoy["sync"] / kubectl["sync"],
+        limit=floor["sync"],
+        limitRatio=convoy["sync"] / floor["sync"],
+        **{
+            phase: {
+                "convoy": round(convoy[phase], 3),
+                "peer": round(kubectl[phase], 3),
+                "limit": round(floor[phase], 3),
+                "ratio": round(convoy[phase] / kubectl[phase], 3),
+                "limitRatio": round(convoy[phase] / floor[phase], 3),
+            }
+            for phase in PHASES[1:]
+        },
+        rssMB=bench.rss_mb,
+        historyEvents=sizes.events,
+        payloadBytes=sizes.payload,
+        objects=OBJECTS,
+    )
+
+
+async def _convoy(bench: Bench, target: str) -> Times:
+    folder = await _repository(bench.folder / target, target)
+    await bench.api.apply(call_of(namespace(target)), manager="bench")
+    source = {"git": {"url": f"file://{folder}", "ref": {"branch": "main"}}}
+    await bench.api.apply(call_of(release_of(target, source, prune={"orphaned": True})), manager="bench")
+    await reaches(
+        bench.api, target, lambda tree: bool(condition(tree, "Applied") and condition(tree, "InSync"))
+    )
+    times: Times = {}
+    for phase in PHASES:
+        if phase == "prune":
+            _halve(folder)
+            await _git(folder, "commit", "--quiet", "--all", "--message", "half")
+        began = perf_counter()
+        request = await request_sync(bench.api, target)
+        await reaches(bench.api, target, settled(request))
+        times[phase] = perf_counter() - began
+        note(f"convoy {phase}: {times[phase]:.2f} s")
+        # The drift pass after a sync belongs to nobody's number.
+        await reaches(bench.api, target, lambda tree: condition(tree, "InSync").get("status") == "True")
+        await asyncio.sleep(1.5)  # the next request is of another second
+    await bench.api.delete(f"{RELEASES}/{target}")
+    await bench.api.delete(path_of(namespace(target)))
+    return times
+
+
+async def _kubectl(bench: Bench, target: str) -> Times:
+    folder = _files(bench.folder / target, target)
+    await bench.api.apply(call_of(namespace(target)), manager="bench")
+    times: Times = {}
+    for phase in PHASES:
+        if phase == "prune":
+            _halve(folder)
+        times[phase] = await peers.kubectl_dry_run_and_apply(
+            bench.kubectl,
+            bench.stack.kubeconfig,
+            folder,
+            prune=("--prune", "--applyset=configmaps/bench-set", f"--namespace={target}"),
+        )
+        note(f"kubectl {phase}: {times[phase]:.2f} s")
+    await bench.api.delete(path_of(namespace(target)))
+    return times
+
+
+async def _floor(bench: Bench, target: str) -> Times:
+    calls = [call_of(each) for each in generate.config_maps(OBJECTS, namespace=target)]
+    await bench.api.apply(call_of(namespace(target)), manager="bench")
+    times: Times = {}
+    for phase in PHASES:
+        gone: Sequence[Call] = ()
+        if phase == "prune":
+            calls, gone = calls[: OBJECTS // 2], calls[OBJECTS // 2 :]
+        times[phase] = await peers.floor_sync(bench.api, calls, in_flight=IN_FLIGHT)
+        began = perf_counter()
+        await bench.api.get_all(gone, in_flight=IN_FLIGHT)
+        for call in reversed(gone):
+            await bench.api.send("DELETE", call.path)
+        times[phase] += perf_counter() - began
+        note(f"floor {phase}: {times[phase]:.2f} s")
+    await bench.api.delete(path_of(namespace(target)))
+    return times
+
+
+def _files(folder: Path, target: str) -> Path:
+    objects = generate.config_maps(OBJECTS, namespace=target)
+    return generate.write_files(generate.files_of(objects, each=A_FILE), folder)
+
+
+def _halve(folder: Path) -> None:
+    for path in sorted(folder.glob("*.yaml"))[OBJECTS // A_FILE // 2 :]:
+        path.unlink()
+
+
+async def _repository(folder: Path, target: str) -> Path:
+    _files(folder, target)
+    await _git(folder, "init", "--quiet", "--initial-branch=main")
+    await _git(folder, "add", "--all")
+    await _git(folder, "commit", "--quiet", "--message", "all")
+    return folder
+
+
+async def _git(folder: Path, *arguments: str) -> None:
+    git = shutil.which("git")
+    if git is None:
+        raise RuntimeError("this benchmark needs git")
+    who = {f"GIT_{role}_{what}": "bench" for role in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+    process = await asyncio.create_subprocess_exec(git, *arguments, cwd=folder, env=os.environ | who)
+    if await process.wait():
+        raise RuntimeError(f"git {arguments[0]} failed")

@@ -1,0 +1,62 @@
+"""Which render a Release should have: the order of `reference/drift` (The desired render), as pure functions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from convoy.api.release import Release
+
+_TOLD = 5
+"""Refs of the history in a message."""
+
+
+class Origin(StrEnum):
+    """Where a desired render comes from."""
+
+    PIN = "pin"
+    LAST_HEALTHY = "lastHealthy"
+    FRESH = "fresh"
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """A stored render that comes before a fresh one, if the render store has it."""
+
+    origin: Origin
+    render_ref: str
+
+
+def stored_wishes(release: Release) -> tuple[Wish, ...]:
+    """Return the stored renders that come before a fresh one, in the page's order."""
+    wishes = []
+    if release.pin is not None:
+        wishes.append(Wish(Origin.PIN, release.pin.render_ref))
+    rollout = release.status.rollout
+    if rollout is not None and rollout.phase == "RolledBack" and rollout.last_healthy_render_ref:
+        wishes.append(Wish(Origin.LAST_HEALTHY, rollout.last_healthy_render_ref))
+    return tuple(wishes)
+
+
+def needed_renders(release: Release) -> frozenset[str]:
+    """Return the refs of all stored renders that a Release may still ask for: no other one may be deleted."""
+    status = release.status
+    named = [entry.render_ref for entry in status.history]
+    if release.pin is not None:
+        named.append(release.pin.render_ref)
+    for record in (status.last_attempted, status.last_successful, status.rollout):
+        if record is not None and record.render_ref:
+            named.append(record.render_ref)
+    if status.rollout is not None and status.rollout.last_healthy_render_ref:
+        named.append(status.rollout.last_healthy_render_ref)
+    return frozenset(named)
+
+
+def pin_advice(release: Release) -> str:
+    """Tell what to do about a pin that cannot be followed."""
+    pinned = release.pin.render_ref if release.pin is not None else ""
+    known = dict.fromkeys(entry.render_ref for entry in release.status.history if entry.render_ref != pinned)
+    if not known:
+        return "remove the pin"
+    more = f" and {len(known) - _TOLD} more" if len(known) > _TOLD else ""
+    return f"remove the pin, or pin a render of the history: {', '.join(list(known)[:_TOLD])}{more}"

@@ -1,0 +1,31 @@
+"""What the query `state` answers: for operators, and for whoever waits for a workflow."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from workflows.contract import DriftReport, Plan
+
+
+@dataclass(frozen=True, slots=True)
+class SyncView:
+    """The answer of query `state`."""
+
+    phase: str
+    plan: Plan
+    waves_done: int
+    pending: int
+    reason: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class DriftView:
+    """The answer of query `state`."""
+
+    last: DriftReport | None
+    passes: int
+    failures: int
+    next_tick: str
+    next_try: str
+    pending: int
