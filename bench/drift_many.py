@@ -1,8 +1,8 @@
 """`drift-many`: whether one Release's drift passes are in the way of another's.
 
 A neighbour: the latency of a small Release's pass while that of a Release with 5,000 objects runs on the same
-cluster, beside the same when nothing else runs. A black hole: the passes of the Releases on nine clusters, all asked
-for at once, while the tenth cluster accepts connections and never answers, beside the same before that one was there.
+cluster, beside the same when nothing else runs. A black hole: the passes of the Releases on ten clusters, all asked for
+at once, of which one accepts connections and never answers, beside the same before that one was there.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ async def _black_hole(bench: Bench, checks: Checks) -> dict[str, float]:
         mine = [f"{cluster}-{each}" for each in range(A_CLUSTER)]
         await asyncio.gather(*(_applied(bench, _small(name, cluster=cluster)) for name in mine))
         names += mine
-    alone = await _rounds(checks, names)
+    alone = await _rounds(checks, names, ())
     async with _accepts_and_never_answers() as address:
         await _add_cluster(bench, "hole", address)
         lost = [f"hole-{each}" for each in range(A_CLUSTER)]
@@ -133,11 +133,7 @@ async def _black_hole(bench: Bench, checks: Checks) -> dict[str, float]:
             await bench.api.apply(call_of(_small(name, cluster="hole")), manager="bench")
         for name in lost:
             await reaches(bench.api, name, lambda tree: condition(tree, "InSync").get("status") == "Unknown")
-        asking = [asyncio.create_task(_ask_for_ever(checks, name)) for name in lost]
-        beside = await _rounds(checks, names)
-        for task in asking:
-            task.cancel()
-        await asyncio.gather(*asking, return_exceptions=True)
+        beside = await _rounds(checks, names, lost)
         for name in (*names, *lost):
             await bench.api.send("DELETE", f"{RELEASES}/{name}")
         for name in names:
@@ -149,20 +145,17 @@ async def _black_hole(bench: Bench, checks: Checks) -> dict[str, float]:
     }
 
 
-async def _rounds(checks: Checks, names: Sequence[str]) -> list[float]:
-    """Return the seconds until all passes, asked for at once, are answered."""
+async def _rounds(checks: Checks, names: Sequence[str], lost: Sequence[str]) -> list[float]:
+    """Ask for all passes at once; return the seconds until those that can be answered are."""
     took = []
     for _ in range(ROUNDS):
+        unanswered = [asyncio.create_task(checks.check(name, verdict="Undetermined")) for name in lost]
         began = perf_counter()
         await asyncio.gather(*(checks.check(name) for name in names))
         took.append(perf_counter() - began)
         note(f"{len(names)} passes on {CLUSTERS} clusters: {took[-1]:.2f} s")
+        await asyncio.gather(*unanswered)
     return took
-
-
-async def _ask_for_ever(checks: Checks, name: str) -> None:
-    while True:
-        await checks.check(name, verdict="Undetermined")
 
 
 @asynccontextmanager

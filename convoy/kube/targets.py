@@ -2,7 +2,7 @@
 
 What can go wrong is the tenant's to mend, so each failure is `ClusterNotReady` and names the Cluster, the
 Secret and what to do. A cluster that does not answer is asked once at a time and then left alone for a few
-seconds: a thousand Releases of it must not fill every slot of a worker with waiting.
+seconds, and nobody waits while it is asked again: a thousand Releases of it must not fill every slot of a worker.
 """
 
 from __future__ import annotations
@@ -93,6 +93,9 @@ class Targets:
         identity = (cluster.metadata.uid, str(cluster.metadata.generation), secret.version if secret else "")
         where = (cluster.metadata.namespace, cluster.metadata.name)
         slot = self._slots.setdefault(where, _Slot())
+        if slot.failure and slot.identity == identity and slot.lock.locked():
+            # Somebody is asking it again, which may take as long as a request may.
+            raise ClusterNotReady(slot.failure)
         async with slot.lock:
             if slot.identity != identity:
                 self._retire(slot)

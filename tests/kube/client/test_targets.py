@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -128,6 +129,30 @@ async def test_a_cluster_that_is_down_is_not_asked_by_each_of_its_releases(
         for _ in range(5):
             assert "not reachable: HTTP 503" in await message(targets, by_secret(namespace))
     assert asked == 1
+
+
+async def test_nobody_waits_while_a_cluster_that_is_down_is_asked_again(
+    home: KubeClient, targets: Targets, namespace: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hole, arrived, let_go = False, asyncio.Event(), asyncio.Event()
+
+    async def handler(request: web.Request) -> web.StreamResponse:
+        if hole:
+            arrived.set()
+            await let_go.wait()
+        return web.Response(status=503)
+
+    monkeypatch.setattr("convoy.kube.targets.FAILURE_SECONDS", 0.0)
+    async with serving(handler) as url, asyncio.timeout(60):
+        await put_secret(home, namespace, kubeconfig({"server": url}, {"token": "x"}))
+        await message(targets, by_secret(namespace))
+        hole = True
+        again = asyncio.create_task(message(targets, by_secret(namespace)))
+        await arrived.wait()
+        for _ in range(5):
+            assert "not reachable: HTTP 503" in await message(targets, by_secret(namespace))
+        let_go.set()
+        await again
 
 
 async def test_convoys_own_identity_is_lent_only_where_it_is_allowed(
