@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from convoy.cli.output import Data, print_tree, say
+from convoy.cli.output import Data, note, print_tree, say
 
 PROBLEMS = 1
 
@@ -60,6 +60,8 @@ def render(
     manifests = []
     for release in resources.releases():
         rendered = render_release(release, resources, source=source)
+        for warning in rendered.warnings:
+            note(f"warning: {release.metadata.name}: {warning}")
         for wave, objects in rendered.waves():
             for each in objects:
                 manifests.append(each.manifest)

@@ -7,11 +7,8 @@ import json
 import pytest
 
 from convoy.api.objects import Manifest
-from convoy.api.unsupported import field_paths
 from tests.e2e.cli.conftest import Cli
 from tests.e2e.tenant import Tenant, config_map
-
-_PINS = pytest.mark.skipif("pin" in field_paths(), reason="convoy does not act on pins yet")
 
 
 @pytest.fixture
@@ -37,7 +34,6 @@ async def test_history_shows_what_each_render_changed(cli: Cli, shop: tuple[str,
     assert [item["renderRef"] for item in items] == list(shop[::-1])
 
 
-@_PINS
 async def test_a_pin_takes_what_history_shows(cli: Cli, tenant: Tenant, shop: tuple[str, str]) -> None:
     part = shop[0].removeprefix("sha256:")[:12]
     assert shop[0] in (await cli("release", "pin", "shop", part)).out
@@ -47,7 +43,6 @@ async def test_a_pin_takes_what_history_shows(cli: Cli, tenant: Tenant, shop: tu
     assert "pin" not in await tenant.get("shop")
 
 
-@_PINS
 async def test_a_render_that_is_not_stored_is_refused_with_the_known_ones(
     cli: Cli, tenant: Tenant, shop: tuple[str, str]
 ) -> None:
@@ -57,19 +52,11 @@ async def test_a_render_that_is_not_stored_is_refused_with_the_known_ones(
     assert "pin" not in await tenant.get("shop")
 
 
-@_PINS
 async def test_a_rollback_pins_the_render_before(cli: Cli, tenant: Tenant, shop: tuple[str, str]) -> None:
     done = await cli("release", "rollback", "shop")
     assert shop[0] in done.out
     assert "unpin" in done.error
     assert (await tenant.get("shop"))["pin"] == {"renderRef": shop[0]}
-
-
-@pytest.mark.skipif("pin" not in field_paths(), reason="convoy acts on pins")
-async def test_a_pin_that_convoy_would_not_act_on_is_refused(cli: Cli, shop: tuple[str, str]) -> None:
-    part = shop[0].removeprefix("sha256:")[:12]
-    assert "does not act on: pin" in await cli.refused("release", "pin", "shop", part)
-    assert "does not act on: pin" in await cli.refused("release", "rollback", "shop")
 
 
 async def test_a_first_render_cannot_be_rolled_back(cli: Cli, tenant: Tenant) -> None:
