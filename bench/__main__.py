@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bench import (
+    cli,
     drift_500,
     drift_many,
     failing_1000,
@@ -36,6 +37,7 @@ BENCHES = {
         render_kustomize,
         render_helm,
         unchanged_source,
+        cli,
     )
 }
 

@@ -100,6 +100,16 @@ class Settings(BaseSettings):
         description="loopback and link-local networks (127.0.0.8/32,fe80::/64) that sources may point to",
     )
 
+    api_address: str = Field(
+        default="0.0.0.0:8443", description="host:port of the aggregated API, which serves HTTPS"
+    )
+    tls_cert_file: Path | None = Field(
+        default=None,
+        description="certificate chain of the aggregated API (PEM), read again when it changes; "
+        "`run` serves the API only with one",
+    )
+    tls_key_file: Path | None = Field(default=None, description="private key of that certificate (PEM)")
+
     max_concurrent_syncs: int = Field(
         default=40, ge=1, le=1000, description="activities one worker runs at a time"
     )

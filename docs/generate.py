@@ -8,16 +8,23 @@ the CRDs (`convoy.api.crd`) and the flags from `convoy.settings`; `docs.check` p
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
+from contextlib import redirect_stdout
 from dataclasses import dataclass
 from datetime import timedelta
+from io import StringIO
 from pathlib import Path
 from typing import Any
+
+from typer.main import get_command
 
 from convoy.api.common import RULES
 from convoy.api.crd import generate_crds
 from convoy.api.times import DURATION_PATTERN, format_duration
 from convoy.api.unsupported import field_paths
+from convoy.cli.main import app
+from convoy.cli.main import run as run_cli
 from convoy.settings import Settings
 
 DOCS = Path(__file__).resolve().parent
@@ -106,6 +113,22 @@ file. A switch is turned off with `--no-…`. `up` takes `--once`, `crds` takes 
 """
 
 
+_CLI = """\
+# kubectl convoy
+
+`kubectl convoy` is for people; the processes are [`convoy`](flags.md). [The command line](../command-line.md) tells how
+to install it and shows a session.
+
+`-n`, `--context`, `--kubeconfig` and `-o` are kubectl's. An error is one line on stderr. Exit codes:
+
+| code | meaning |
+| --- | --- |
+| 0 | done; `diff` and `check`: no difference; `validate`: no problem |
+| 1 | an error, a failed sync, a timeout; `diff` and `check`: a difference; `validate`: a problem |
+| 2 | a wrong command line; `diff` and `check`: it cannot be told; `validate`: a file cannot be opened |
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class _Row:
     path: str
@@ -121,6 +144,7 @@ def pages() -> dict[str, str]:
         name = "inventory" if kind == "ReleaseInventory" else kind.lower()
         found[f"reference/{name}.md"] = _resource_page(kind, crd)
     found["reference/flags.md"] = _flags_page()
+    found["reference/cli.md"] = _cli_page()
     return found
 
 
@@ -214,6 +238,26 @@ def _flags_page() -> str:
             *rows,
         ]
     )
+
+
+def _cli_page() -> str:
+    parts = [_GENERATED.replace("the models", "the commands"), _CLI]
+    os.environ["COLUMNS"] = "100"  # the pages must not depend on somebody's terminal
+    for words in _commands(get_command(app), ()):
+        with redirect_stdout(StringIO()) as told:
+            run_cli([*words, "--help"])
+        page = told.getvalue().strip()
+        title = f"## {' '.join(words)}\n\n" if words else ""
+        parts.append(f"\n{title}```text\n{page}\n```\n")
+    return "".join(parts)
+
+
+def _commands(command: Any, words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """Return the words of every command, a group before what is in it."""
+    if not command.hidden:
+        yield words
+        for name, below in getattr(command, "commands", {}).items():
+            yield from _commands(below, (*words, name))
 
 
 def _default(value: object) -> str:

@@ -15,21 +15,22 @@ from convoy.api.errors import ConvoyError
 from convoy.kube.errors import ApiError
 from convoy.settings import Settings
 from workers.logs import set_up_logs
-from workers.processes import run_all, run_process, run_watcher, run_worker
+from workers.processes import run_all, run_apiserver, run_process, run_watcher, run_worker
 
 USAGE = """\
 convoy: a Kubernetes release orchestrator whose every sync is a durable Temporal workflow
 
 usage: convoy COMMAND [--flag value …]      (convoy COMMAND --help lists the flags)
 
-  run       worker and watcher in one process, for small installations
-  worker    run the workflows and their activities
-  watcher   turn Kubernetes events into signals; one of several leads
-  up        run everything on a local stack, with an example applied [--once]
-  crds      print the CustomResourceDefinitions
+  run        worker, watcher and apiserver in one process, for small installations
+  worker     run the workflows and their activities
+  watcher    turn Kubernetes events into signals; one of several leads
+  apiserver  serve the subresources of Releases behind kube-apiserver
+  up         run everything on a local stack, with an example applied [--once]
+  crds       print the CustomResourceDefinitions
 """
 
-PROCESSES = {"run": run_all, "worker": run_worker, "watcher": run_watcher}
+PROCESSES = {"run": run_all, "worker": run_worker, "watcher": run_watcher, "apiserver": run_apiserver}
 
 
 def main(argv: Sequence[str]) -> int:

@@ -1,4 +1,4 @@
-"""The long-running processes: worker, watcher, and both in one."""
+"""The long-running processes: worker, watcher, API server, and all in one."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ from contextlib import suppress
 import structlog
 from temporalio.client import Client
 
+from activities.services import Services
 from convoy.kube.client import KubeClient
 from convoy.kube.lease import Lease
 from convoy.settings import Settings
 from watcher.watcher import Watcher
+from workers.apiserver import listen_of, serve_api
 from workers.opening import instance, open_home, open_services, signals_of
 from workers.telemetry import set_up_telemetry
 from workers.temporal import connect, register_search_attributes
@@ -31,11 +33,21 @@ Process = Callable[[Settings, KubeClient, Client], Awaitable[None]]
 
 async def run_worker(settings: Settings, home: KubeClient, client: Client) -> None:
     """Run workflows and activities until cancelled; then let running activities finish or hand over."""
-    await register_search_attributes(client)
     async with open_services(settings, home, client) as services:
-        worker = build_worker(client, services)
-        log.info("worker-started", task_queue=settings.task_queue, temporal=settings.temporal_address)
-        await worker.run()
+        await _work(services, client)
+
+
+async def run_apiserver(settings: Settings, home: KubeClient, client: Client) -> None:
+    """Serve the aggregated API until cancelled.
+
+    Raises:
+        RuntimeError: there is no certificate to serve with.
+    """
+    api = listen_of(settings)
+    if api is None:
+        raise RuntimeError("no certificate to serve with: set --tls-cert-file and --tls-key-file")
+    async with open_services(settings, home, client) as services:
+        await serve_api(*api, services, client)
 
 
 async def run_watcher(settings: Settings, home: KubeClient, client: Client) -> None:
@@ -51,10 +63,13 @@ async def run_watcher(settings: Settings, home: KubeClient, client: Client) -> N
 
 
 async def run_all(settings: Settings, home: KubeClient, client: Client) -> None:
-    """Worker and watcher in one process, for small installations."""
-    async with asyncio.TaskGroup() as group:
-        group.create_task(_as_task(run_worker(settings, home, client)))
+    """Worker and watcher in one process, for small installations; also the API, where it has a certificate."""
+    api = listen_of(settings)
+    async with open_services(settings, home, client) as services, asyncio.TaskGroup() as group:
+        group.create_task(_work(services, client))
         group.create_task(_as_task(run_watcher(settings, home, client)))
+        if api is not None:
+            group.create_task(serve_api(*api, services, client))
 
 
 async def run_process(name: str, process: Process, settings: Settings) -> None:
@@ -84,6 +99,14 @@ async def until_signalled(work: Awaitable[None]) -> None:
     finally:
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.remove_signal_handler(number)
+
+
+async def _work(services: Services, client: Client) -> None:
+    await register_search_attributes(client)
+    worker = build_worker(client, services)
+    settings = services.settings
+    log.info("worker-started", task_queue=settings.task_queue, temporal=settings.temporal_address)
+    await worker.run()
 
 
 async def _as_task(work: Awaitable[None]) -> None:

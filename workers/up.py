@@ -32,7 +32,9 @@ from convoy.kube.encode import apply_body
 from convoy.kube.errors import ApiError
 from convoy.kube.resources import RELEASES
 from convoy.settings import Settings
+from deploy.stack.aggregation import Aggregation, make_aggregation
 from deploy.stack.local import Stack, running
+from deploy.stack.ports import free_ports
 from deploy.stack.processes import ServerFailed
 from deploy.stack.state import StackError
 from workers.temporal import connect
@@ -85,7 +87,9 @@ async def _run(stack: Stack, *, once: bool) -> dict[str, Any]:
         demo = _Demo(stack, home, await connect(settings))
         _say("installing convoy's CRDs")
         await _apply_all(home, [*generate_crds(), _namespace(settings.namespace)])
-        async with _convoy(demo):
+        api = make_aggregation(STATE / "pki", namespace=settings.namespace, port=free_ports(1)[0])
+        await _apply_all(home, api.manifests())
+        async with _convoy(demo, api):
             return await _tell(demo, once=once)
 
 
@@ -127,7 +131,7 @@ async def _tell(demo: _Demo, *, once: bool) -> dict[str, Any]:
 
 
 @asynccontextmanager
-async def _convoy(demo: _Demo) -> AsyncIterator[None]:
+async def _convoy(demo: _Demo, api: Aggregation) -> AsyncIterator[None]:
     """Run `convoy run` as a process of its own, as an installation would."""
     log = STATE / "logs" / "convoy.log"
     _say(f"starting convoy (log: {log})")
@@ -137,6 +141,9 @@ async def _convoy(demo: _Demo) -> AsyncIterator[None]:
         "CONVOY_TOOLS": str(demo.stack.tool("kustomize").parent),
         "CONVOY_WORK_DIR": str(STATE / "work"),
         "CONVOY_RENDER_STORE_URL": f"file://{STATE / 'renders'}",
+        "CONVOY_API_ADDRESS": f"127.0.0.1:{api.port}",
+        "CONVOY_TLS_CERT_FILE": str(api.serving.certificate),
+        "CONVOY_TLS_KEY_FILE": str(api.serving.key),
         "CONVOY_ALLOW_OWN_IDENTITY": "true",
         "CONVOY_ALLOW_PRIVATE_ADDRESSES": "true",
         "CONVOY_LOG_FORMAT": "json",

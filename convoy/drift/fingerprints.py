@@ -11,7 +11,7 @@ import hmac
 from dataclasses import replace
 from typing import Any, Final
 
-from convoy.api.objects import ObjectKey
+from convoy.api.objects import Manifest, ObjectKey
 from convoy.drift.changes import ABSENT, FieldChange
 from convoy.kube.encode import canonical
 
@@ -39,6 +39,20 @@ def without_secret_values(
         )
         for change in changes
     )
+
+
+def hide_secret_values(manifest: Manifest, *, key: bytes) -> Manifest:
+    """Return a manifest that may be shown: of a Secret each value as its fingerprint, others as they are."""
+    if (manifest["apiVersion"], manifest["kind"]) != ("v1", "Secret"):
+        return manifest
+    shown = {name: _hide(f"/{name}", value, key) for name, value in manifest.items()}
+    annotations = manifest["metadata"].get("annotations")
+    if annotations is not None:
+        shown["metadata"] = {
+            **manifest["metadata"],
+            "annotations": _hide("/metadata/annotations", annotations, key),
+        }
+    return shown
 
 
 def _hide(pointer: str, value: Any, key: bytes) -> Any:

@@ -1,10 +1,13 @@
-"""The one function that writes a /sync request: an annotation on the Release (D23)."""
+"""What a /sync request writes, and the one function that does: an annotation on the Release (D23)."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
+from typing import Any
 
 from convoy.api.names import SYNC_FORCE_REQUESTED_AT, SYNC_REQUESTED_AT
+from convoy.api.objects import Manifest
 from convoy.api.times import next_request_time, parse_time
 from convoy.kube.client import KubeClient
 from convoy.kube.errors import UidMismatch
@@ -23,8 +26,14 @@ async def request_sync(
     now: datetime,
     force: bool = False,
     uid: str | None = None,
+    resource_version: str | None = None,
+    changes: Mapping[str, Any] | None = None,
+    dry_run: bool = False,
 ) -> str:
     """Request a sync and return the annotation's value, which is the request's id.
+
+    `changes` is a JSON merge patch of the rest of the Release, written in the same request: a pin, mutations or
+    hooks never stand there without the request that makes them count (`reference/sync-policy`, The /sync request).
 
     The value is later than that of every request before, by a second at least, also if this clock is behind
     or two requests come in one second (D22). A forced request sets both annotations
@@ -33,6 +42,7 @@ async def request_sync(
     Raises:
         NotFound: the Release is gone.
         UidMismatch: the Release is not the one with this `uid`.
+        Conflict: the Release is not the one with this `resource_version`.
         ApiError: the server refused.
     """
 
@@ -41,22 +51,37 @@ async def request_sync(
         metadata = release["metadata"]
         if uid is not None and metadata["uid"] != uid:
             raise UidMismatch(f"{RELEASES.key(namespace, name)} was deleted and made again", status=409)
-        annotations = metadata.get("annotations") or {}
-        status = release.get("status") or {}
-        requested = next_request_time(
-            annotations.get(SYNC_REQUESTED_AT), now, handled=status.get("lastHandledSyncAt")
-        )
-        wanted = {SYNC_REQUESTED_AT: requested}
-        if force:
-            requested = next_request_time(
-                annotations.get(SYNC_FORCE_REQUESTED_AT),
-                parse_time(requested),
-                handled=status.get("lastHandledForceSyncAt"),
+        if resource_version is not None and metadata["resourceVersion"] != resource_version:
+            # Of the kind that is not tried again: another try finds the same.
+            raise UidMismatch(
+                f"{RELEASES.key(namespace, name)} was changed meanwhile: read it again", status=409
             )
-            wanted = {SYNC_REQUESTED_AT: requested, SYNC_FORCE_REQUESTED_AT: requested}
-        guard = {"uid": metadata["uid"], "resourceVersion": metadata["resourceVersion"]}
-        await home.patch(RELEASES, namespace, name, {"metadata": {**guard, "annotations": wanted}})
+        requested, patch = sync_patch(release, now=now, force=force)
+        await home.patch(RELEASES, namespace, name, {**(changes or {}), **patch}, dry_run=dry_run)
         return requested
 
     # A conflict counts as retryable, and each try reads again: two requests never get one value.
     return await with_retries(attempt, budget=BUDGET_SECONDS)
+
+
+def sync_patch(release: Manifest, *, now: datetime, force: bool = False) -> tuple[str, Manifest]:
+    """Return the value of the next request of a Release as it was read, and the merge patch that makes it.
+
+    The patch fails with a conflict if the Release was changed in between. Raises nothing: an annotation that is no
+    time counts as none.
+    """
+    metadata = release["metadata"]
+    annotations, status = metadata.get("annotations") or {}, release.get("status") or {}
+    requested = next_request_time(
+        annotations.get(SYNC_REQUESTED_AT), now, handled=status.get("lastHandledSyncAt")
+    )
+    wanted = {SYNC_REQUESTED_AT: requested}
+    if force:
+        requested = next_request_time(
+            annotations.get(SYNC_FORCE_REQUESTED_AT),
+            parse_time(requested),
+            handled=status.get("lastHandledForceSyncAt"),
+        )
+        wanted = {SYNC_REQUESTED_AT: requested, SYNC_FORCE_REQUESTED_AT: requested}
+    guard = {"uid": metadata["uid"], "resourceVersion": metadata["resourceVersion"]}
+    return requested, {"metadata": {**guard, "annotations": wanted}}

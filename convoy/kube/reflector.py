@@ -83,6 +83,7 @@ class Reflector(Generic[T]):
         project: Callable[[Manifest], T],
         on_event: Callable[[Change[T]], None] | None = None,
         label_selector: str | None = None,
+        field_selector: str | None = None,
         options: ReflectorOptions | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
@@ -91,7 +92,7 @@ class Reflector(Generic[T]):
         self._namespace = namespace
         self._project = project
         self._on_event = on_event
-        self._label_selector = label_selector
+        self._selectors = {"label_selector": label_selector, "field_selector": field_selector}
         self._options = options or ReflectorOptions()
         self._sleep = sleep
         self._entries: dict[tuple[str, str], _Entry[T]] = {}
@@ -177,7 +178,7 @@ class Reflector(Generic[T]):
         listed: dict[tuple[str, str], _Entry[T]] = {}
         version = "0"
         async for page in self._client.pages(
-            self._resource, self._namespace, label_selector=self._label_selector, limit=self._options.page
+            self._resource, self._namespace, limit=self._options.page, **self._selectors
         ):
             for item in page.items:
                 entry = self._entry(item)
@@ -200,7 +201,7 @@ class Reflector(Generic[T]):
             self._resource,
             self._namespace,
             resource_version=self._version,
-            label_selector=self._label_selector,
+            **self._selectors,
             lifetime=self._options.watch_lifetime,
             silence=self._options.silence,
         )

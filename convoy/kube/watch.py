@@ -38,6 +38,7 @@ async def watch(
     *,
     resource_version: str,
     label_selector: str | None = None,
+    field_selector: str | None = None,
     lifetime: float = 240.0,
     silence: float = 100.0,
 ) -> AsyncGenerator[WatchEvent, None]:
@@ -59,6 +60,8 @@ async def watch(
     }
     if label_selector:
         params["labelSelector"] = label_selector
+    if field_selector:
+        params["fieldSelector"] = field_selector
     path = resource.path(namespace)
     async with client.stream(
         path, params=params, resource=resource, total=seconds + silence, silence=silence

@@ -96,6 +96,14 @@ class Renders:
         if not sound:
             await self._published.write(uid, await self.load(uid, ref), replace=sound is None)
 
+    async def is_published(self, uid: str, ref: str) -> bool:
+        """Tell whether the render store has a render undamaged, so that a pin finds it on every worker.
+
+        Raises:
+            DeployFailed: the store failed.
+        """
+        return self._published is not None and bool(await self._published.is_sound(uid, ref))
+
     async def save_blob(self, uid: str, name: str, data: bytes) -> None:
         """Keep bytes under a name of the Release's, in place of what was there.
 

@@ -97,18 +97,33 @@ class DesiredRenders:
         """
         return await self._resolve(release, to_apply=True)
 
+    async def resolve_fresh(self, release: Release) -> Desired:
+        """Return what the source, the content and the mutations of a Release give now, whatever is stored.
+
+        Raises:
+            SourceNotReady, ValuesNotReady, ClusterNotReady, Unsupported, DeployFailed: as for `resolve`.
+        """
+        refuse_unsupported(release)
+        destination = await self.destination(release)
+        render = await self._fresh(release, destination.target)
+        return self._desired(destination, render, Origin.FRESH)
+
     async def _resolve(self, release: Release, *, to_apply: bool) -> Desired:
         refuse_unsupported(release)
         destination = await self.destination(release)
-        target = destination.target
         origin, render, missing = await self._stored(release)
         if missing and to_apply:
             raise Pinned(f"pin.renderRef: {missing}; {pin_advice(release)}")
         if render is None:
-            render = await self._fresh(release, target)
-        if self._own_namespace is not None and target.uid == self._home_uid:
+            render = await self._fresh(release, destination.target)
+        return self._desired(destination, render, origin, pin_missing=bool(missing))
+
+    def _desired(
+        self, destination: Destination, render: Render, origin: Origin, *, pin_missing: bool = False
+    ) -> Desired:
+        if self._own_namespace is not None and destination.target.uid == self._home_uid:
             refuse_own_namespace(render, self._own_namespace)
-        return Desired(destination, render, origin, pin_missing=bool(missing))
+        return Desired(destination, render, origin, pin_missing=pin_missing)
 
     async def _stored(self, release: Release) -> tuple[Origin, Render | None, str]:
         """Return the stored render that comes before a fresh one, if any, and why the pin is none."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import datetime
 import ipaddress
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +22,8 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 FRONT_PROXY_NAME = "front-proxy-client"
 _VALID = datetime.timedelta(days=365)
 _PRIVATE = 0o600
+_NAMES = ("localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc")
+_ADDRESSES = ("127.0.0.1", "10.0.0.1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +69,22 @@ def make_certificates(folder: Path) -> Certificates:
     service_account = ec.generate_private_key(ec.SECP256R1())
     return Certificates(
         ca=cluster.pair,
-        server=_issue(folder, "apiserver", cluster, "kube-apiserver", server=True),
+        server=_issue(folder, "apiserver", cluster, "kube-apiserver", names=_NAMES, addresses=_ADDRESSES),
         admin=_issue(folder, "admin", cluster, "convoy-stack-admin", organisation="system:masters"),
         front_proxy_ca=proxy.pair,
         front_proxy=_issue(folder, "front-proxy", proxy, FRONT_PROXY_NAME),
         service_account_key=write_private(folder / "service-account.key", _pem(service_account)),
+    )
+
+
+def issue_serving(
+    folder: Path, file: str, names: Sequence[str], *, addresses: Sequence[str] = ()
+) -> tuple[Path, Pair]:
+    """Create a serving certificate by an authority of its own; return the authority's certificate and the pair."""
+    folder.mkdir(parents=True, exist_ok=True)
+    authority = _authority(folder, f"{file}-ca", f"convoy-stack-{file}-ca")
+    return authority.pair.certificate, _issue(
+        folder, file, authority, names[0], names=names, addresses=addresses
     )
 
 
@@ -99,13 +113,21 @@ def _authority(folder: Path, file: str, common_name: str) -> _Authority:
 
 
 def _issue(
-    folder: Path, file: str, by: _Authority, common_name: str, *, organisation: str = "", server: bool = False
+    folder: Path,
+    file: str,
+    by: _Authority,
+    common_name: str,
+    *,
+    organisation: str = "",
+    names: Sequence[str] = (),
+    addresses: Sequence[str] = (),
 ) -> Pair:
+    """Create a certificate: a server's where `names` say which hosts it is, else a client's."""
     key = ec.generate_private_key(ec.SECP256R1())
     attributes = [x509.NameAttribute(NameOID.COMMON_NAME, common_name)]
     if organisation:
         attributes.append(x509.NameAttribute(NameOID.ORGANIZATION_NAME, organisation))
-    usage = ExtendedKeyUsageOID.SERVER_AUTH if server else ExtendedKeyUsageOID.CLIENT_AUTH
+    usage = ExtendedKeyUsageOID.SERVER_AUTH if names else ExtendedKeyUsageOID.CLIENT_AUTH
     builder = (
         _builder(x509.Name(attributes), by.name, key.public_key())
         .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
@@ -114,9 +136,7 @@ def _issue(
             x509.AuthorityKeyIdentifier.from_issuer_public_key(by.key.public_key()), critical=False
         )
     )
-    if server:
-        names = ["localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc"]
-        addresses = ["127.0.0.1", "10.0.0.1"]
+    if names:
         builder = builder.add_extension(
             x509.SubjectAlternativeName(
                 [x509.DNSName(name) for name in names]

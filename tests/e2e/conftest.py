@@ -8,7 +8,8 @@ from collections.abc import AsyncIterator, Generator
 import pytest
 
 from deploy.stack.local import Stack
-from tests.e2e.harness.convoy import Convoy, running_convoy
+from tests.e2e.harness.api import running_with_api
+from tests.e2e.harness.convoy import Convoy
 from tests.e2e.harness.process import ConvoyProcess
 from tests.e2e.runner.report import CaseReport
 from tests.e2e.tenant import Tenant, new_tenant
@@ -23,8 +24,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture(scope="package")
 async def convoy(stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Convoy]:
-    """One convoy for all tests of this folder; it ends before tests that want a server without convoy."""
-    async with running_convoy(stack, tmp_path_factory.mktemp("convoy")) as running:
+    """One convoy for all tests of this folder, its API included; it ends before tests that want none."""
+    async with running_with_api(stack, tmp_path_factory.mktemp("convoy")) as running:
         yield running
 
 

@@ -106,6 +106,16 @@ async def test_the_pin_comes_before_the_last_healthy_render(desire: Desire) -> N
         assert (found.origin, found.render.ref, found.pin_missing) == (Origin.PIN, pinned, False)
 
 
+async def test_what_a_changed_release_gives_is_rendered_whatever_is_stored(desire: Desire) -> None:
+    stored = await desire.stored("data: {v: stored}")
+    release = desire.release("data: {v: new}", pin=stored, phase="RolledBack", lastHealthyRenderRef=stored)
+
+    found = await desire.resolver().resolve_fresh(release)
+
+    assert (found.origin, found.pin_missing) == (Origin.FRESH, False)
+    assert [item.manifest["data"] for item in found.render.objects] == [{"v": "new"}]
+
+
 async def test_a_rolled_back_release_gets_its_last_healthy_render(desire: Desire) -> None:
     healthy = await desire.stored("data: {v: healthy}")
     release = desire.release("data: {v: new}", phase="RolledBack", lastHealthyRenderRef=healthy)

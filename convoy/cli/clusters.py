@@ -1,0 +1,124 @@
+"""Commands about Clusters: list, get, check."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from convoy.api.names import REACHABLE
+from convoy.api.objects import Manifest
+from convoy.cli.arguments import AllNamespaces, ClusterName, Selector
+from convoy.cli.errors import Failure
+from convoy.cli.output import FormatFlag, say
+from convoy.cli.session import Session, connected
+from convoy.kube.resources import CLUSTERS, SECRETS
+
+if TYPE_CHECKING:
+    from convoy.api.cluster import Cluster
+
+
+@connected
+def list_clusters(
+    session: Session,
+    all_namespaces: AllNamespaces = False,
+    selector: Selector = None,
+    output: FormatFlag = None,
+) -> None:
+    """List Clusters."""
+    from convoy.cli.listing import print_list
+
+    print_list(session, CLUSTERS, all_namespaces=all_namespaces, selector=selector, output=output)
+
+
+@connected
+def get(session: Session, name: ClusterName, output: FormatFlag = None) -> None:
+    """Show a Cluster: how convoy connects to it, and what it found."""
+    tree = session.api.get(CLUSTERS, session.namespace, name)
+    if output is None:
+        from convoy.cli.describe import describe_cluster
+
+        sys.stdout.writelines(f"{line}\n" for line in describe_cluster(tree))
+        return
+    from convoy.cli.listing import print_one
+
+    print_one(session, CLUSTERS, tree, output)
+
+
+@connected
+def check(session: Session, name: ClusterName) -> None:
+    """Connect to the target from here, and tell what convoy found when it last did.
+
+    Reads the kubeconfig Secret with your own rights and takes only what convoy would take. Ends with 1 if either
+    failed. Of an inCluster Cluster only convoy itself can tell.
+    """
+    from convoy.api.cluster import Cluster
+    from convoy.api.conditions import find_condition
+
+    tree = session.api.get(CLUSTERS, session.namespace, name)
+    cluster = Cluster.read(tree)
+    if cluster.spec.kubeconfig_secret_ref is not None:
+        version, uid = _connect(session, cluster)
+        say(f"from here: reachable, Kubernetes {version}, target UID {uid}")
+        recorded = cluster.status.target_uid
+        if recorded and recorded != uid:
+            raise Failure(f"Cluster {session.namespace}/{name} led to another API server before: {recorded}")
+    found = find_condition((tree.get("status") or {}).get("conditions"), REACHABLE)
+    if found is None:
+        say("convoy: has not connected yet; it does when a Release that names the Cluster is reconciled")
+        return
+    say(f"convoy: {_told(found)}")
+    if found["status"] != "True":
+        raise Failure(f"convoy cannot use Cluster {session.namespace}/{name}: {found['reason']}")
+
+
+def _connect(session: Session, cluster: Cluster) -> tuple[str, str]:
+    import asyncio
+    import base64
+
+    from convoy.api.errors import ClusterNotReady
+    from convoy.kube.connection import connect_secret
+    from convoy.kube.errors import ApiError
+    from convoy.kube.resources import NAMESPACES
+
+    reference = cluster.spec.kubeconfig_secret_ref
+    assert reference is not None
+    secret = session.api.get(SECRETS, session.namespace, reference.name)
+    data = (secret.get("data") or {}).get(reference.key)
+    if not data:
+        raise Failure(f"Secret {session.namespace}/{reference.name} has no key {reference.key}")
+
+    async def ask() -> tuple[str, str]:
+        # Private addresses: whether convoy may use them is its operator's setting (D41), and it says so itself.
+        async with await connect_secret(base64.b64decode(data), allow_private=True) as client:
+            answer = await client.request("GET", "/version")
+            system = await client.get(NAMESPACES, None, "kube-system")
+            version: Manifest = _decoded(answer.body)
+            return version["gitVersion"], system["metadata"]["uid"]
+
+    try:
+        return asyncio.run(ask())
+    except (ClusterNotReady, ApiError) as error:
+        raise Failure(
+            f"from here, Cluster {session.namespace}/{cluster.metadata.name}: {error.message}"
+        ) from None
+
+
+def _decoded(body: bytes) -> Manifest:
+    from convoy.kube.encode import decode
+
+    tree: Manifest = decode(body)
+    return tree
+
+
+def _told(condition: Mapping[str, Any]) -> str:
+    return f"{condition.get('reason')}: {condition.get('message')}".rstrip(": ")
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register the commands."""
+    app.command("list")(list_clusters)
+    app.command()(get)
+    app.command()(check)

@@ -1,0 +1,103 @@
+"""Commands without a cluster, for the CI of repositories with Releases: render and validate."""
+
+from __future__ import annotations
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from convoy.cli.output import Data, note, print_tree, say
+
+PROBLEMS = 1
+
+Files = Annotated[
+    list[Path],
+    typer.Option(
+        "--filename",
+        "-f",
+        metavar="FILE",
+        help="File, or folder with .yaml, .yml and .json files; - is stdin. Can be given several times.",
+    ),
+]
+SourceFolder = Annotated[
+    Path | None,
+    typer.Option(
+        "--source",
+        metavar="DIR",
+        help="Take the files of spec.source from this folder, such as a checkout, instead of fetching them.",
+    ),
+]
+
+
+class RenderFormat(StrEnum):
+    """`-o` of render."""
+
+    YAML = "yaml"
+    JSON = "json"
+    NAME = "name"
+
+
+def render(
+    files: Files,
+    source: SourceFolder = None,
+    output: Annotated[
+        RenderFormat, typer.Option("--output", "-o", help="Output format.")
+    ] = RenderFormat.YAML,
+) -> None:
+    """Render Releases without a cluster.
+
+    Reads the source of each Release in the files and prints the objects in the order of apply. A ConfigMap or Secret
+    that a Release refers to is taken from the files too. A kind that Kubernetes does not have itself keeps the
+    namespace that is written. Secret values are printed as they are.
+    """
+    from convoy.cli.local_files import read_resources
+    from convoy.cli.local_render import render_release
+
+    resources = read_resources(files)
+    manifests = []
+    for release in resources.releases():
+        rendered = render_release(release, resources, source=source)
+        for warning in rendered.warnings:
+            note(f"warning: {release.metadata.name}: {warning}")
+        for wave, objects in rendered.waves():
+            for each in objects:
+                manifests.append(each.manifest)
+                if output is RenderFormat.NAME:
+                    say(str(each))
+                elif output is RenderFormat.YAML:
+                    say(f"---\n# wave {wave}, {each.origin}")
+                    print_tree(each.manifest, Data.YAML)
+    if output is RenderFormat.JSON:
+        print_tree({"apiVersion": "v1", "kind": "List", "items": manifests}, Data.JSON)
+
+
+def validate(
+    files: Files,
+    source: SourceFolder = None,
+    output: Annotated[Data | None, typer.Option("--output", "-o", help="Output format.")] = None,
+) -> int:
+    """Check Releases and Clusters in files.
+
+    The manifests that a Release holds, or that --source gives, are checked too; git is not fetched. Prints each
+    problem with file and line. Ends with 0 if there is none, with 1 if there is one, above 1 if a file cannot be
+    opened.
+    """
+    from convoy.cli.validation import validate_files
+
+    report = validate_files(files, source=source)
+    if output is not None:
+        print_tree({"problems": [each.tree() for each in report.problems]}, output)
+    else:
+        sys.stdout.writelines(f"{each}\n" for each in report.problems)
+        if not report.problems:
+            say(report.summary)
+    return PROBLEMS if report.problems else 0
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register the commands."""
+    app.command()(render)
+    app.command()(validate)

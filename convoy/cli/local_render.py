@@ -1,0 +1,157 @@
+"""A render without a cluster: the worker's own renderer, with files in the place of the API server.
+
+What a real target would say about a kind's scope comes from a table of the kinds that Kubernetes has itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import tempfile
+from pathlib import Path
+
+from convoy.api.objects import Manifest
+from convoy.api.release import InlineSource, Release, Source
+from convoy.api.rendered import Render
+from convoy.api.unsupported import refuse_unsupported
+from convoy.cli.errors import Failure
+from convoy.cli.local_files import Resources
+from convoy.kube.client import Endpoint, KubeClient
+from convoy.kube.discovery import Capabilities
+from convoy.kube.errors import NotFound
+from convoy.kube.resources import Resource
+from convoy.render.resolve import Renderer, RenderOptions
+from convoy.sources.fetched import SourceOptions
+from convoy.store.cache import Cache
+from convoy.store.crypto import InstallationKey
+from convoy.store.renders import Renders
+
+_BUILT_IN = frozenset(
+    {
+        "",
+        "admissionregistration.k8s.io",
+        "apiextensions.k8s.io",
+        "apiregistration.k8s.io",
+        "apps",
+        "autoscaling",
+        "batch",
+        "certificates.k8s.io",
+        "coordination.k8s.io",
+        "discovery.k8s.io",
+        "events.k8s.io",
+        "flowcontrol.apiserver.k8s.io",
+        "networking.k8s.io",
+        "node.k8s.io",
+        "policy",
+        "rbac.authorization.k8s.io",
+        "resource.k8s.io",
+        "scheduling.k8s.io",
+        "storage.k8s.io",
+    }
+)
+_CLUSTER_SCOPED_GROUPS = frozenset(
+    {
+        "admissionregistration.k8s.io",
+        "apiextensions.k8s.io",
+        "apiregistration.k8s.io",
+        "certificates.k8s.io",
+        "flowcontrol.apiserver.k8s.io",
+        "node.k8s.io",
+        "scheduling.k8s.io",
+    }
+)
+_CLUSTER_SCOPED = frozenset(
+    {
+        ("", "Namespace"),
+        ("", "Node"),
+        ("", "PersistentVolume"),
+        ("networking.k8s.io", "IngressClass"),
+        ("networking.k8s.io", "IPAddress"),
+        ("networking.k8s.io", "ServiceCIDR"),
+        ("rbac.authorization.k8s.io", "ClusterRole"),
+        ("rbac.authorization.k8s.io", "ClusterRoleBinding"),
+        ("resource.k8s.io", "DeviceClass"),
+        ("resource.k8s.io", "ResourceSlice"),
+        ("storage.k8s.io", "CSIDriver"),
+        ("storage.k8s.io", "CSINode"),
+        ("storage.k8s.io", "StorageClass"),
+        ("storage.k8s.io", "VolumeAttachment"),
+        ("storage.k8s.io", "VolumeAttributesClass"),
+    }
+)
+_CAPABILITIES = Capabilities("v1.34.0", ("v1",))
+"""What a chart is told about the cluster; Helm itself adds the groups and kinds that Kubernetes has."""
+_NOWHERE = Endpoint(server="http://127.0.0.1:9")
+
+
+class BuiltInKinds:
+    """What every Kubernetes knows about a kind; nothing about custom ones."""
+
+    async def namespaced(self, group: str, kind: str) -> bool | None:
+        """Return whether objects of the kind live in a namespace; None if it is a custom one."""
+        if group not in _BUILT_IN:
+            return None
+        return group not in _CLUSTER_SCOPED_GROUPS and (group, kind) not in _CLUSTER_SCOPED
+
+    async def capabilities(self) -> Capabilities:
+        """Return the Kubernetes that charts are rendered for."""
+        return _CAPABILITIES
+
+
+class _Files(KubeClient):
+    """The objects that the files hold, as if an API server had them."""
+
+    def __init__(self, resources: Resources) -> None:
+        super().__init__(_NOWHERE)
+        self._resources = resources
+
+    async def get(self, resource: Resource, namespace: str | None, name: str) -> Manifest:
+        """Return an object of the files. Raises NotFound."""
+        found = self._resources.find(resource.kind, name)
+        if found is None:
+            raise NotFound(f"the files hold no {resource.key(namespace, name)}", status=404)
+        return found
+
+
+def render_release(release: Release, resources: Resources, *, source: Path | None = None) -> Render:
+    """Fetch and render a Release.
+
+    Raises:
+        ConvoyError: as a reconcile would end; the message names the file or the object.
+        Failure: `source` cannot be read.
+    """
+    refuse_unsupported(release)
+    if source is not None:
+        spec = release.spec.model_copy(update={"source": Source(inline=InlineSource(files=_files(source)))})
+        release = release.model_copy(update={"spec": spec})
+    with tempfile.TemporaryDirectory(prefix="kubectl-convoy-") as folder:
+        return asyncio.run(_render(release, resources, Path(folder)))
+
+
+async def _render(release: Release, resources: Resources, folder: Path) -> Render:
+    # A key of its own: the ref of a render with Secrets is another one than the installation's (D40).
+    key = InstallationKey(os.urandom(32))
+    renders = Renders(None, Cache(folder / "renders"), key=key)
+    options = RenderOptions(
+        cache=folder / "sources",
+        # The user's own machine and network: nothing to keep a tenant from.
+        source=SourceOptions(allow_private_addresses=True),
+    )
+    async with _Files(resources) as home:
+        renderer = Renderer(renders=renders, key=key, options=options)
+        return await renderer.render(release, home=home, scope=BuiltInKinds())
+
+
+def _files(folder: Path) -> dict[str, str]:
+    """Return the text files of a folder; what is hidden or binary is no manifest."""
+    if not folder.is_dir():
+        raise Failure(f"--source {folder} is no folder", code=2)
+    files = {}
+    for path in sorted(folder.rglob("*")):
+        relative = path.relative_to(folder)
+        if path.is_file() and not any(part.startswith(".") for part in relative.parts):
+            try:
+                files[relative.as_posix()] = path.read_text(encoding="utf-8")
+            except UnicodeDecodeError:
+                continue
+    return files

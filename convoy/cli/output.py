@@ -1,0 +1,85 @@
+"""How answers are written: tables as kubectl prints them, and `-o json|yaml|name|wide`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Sequence
+from enum import StrEnum
+from typing import Annotated, Any
+
+import typer
+
+from convoy.api.objects import Manifest
+
+
+class Format(StrEnum):
+    """`-o` of commands about resources."""
+
+    WIDE = "wide"
+    JSON = "json"
+    YAML = "yaml"
+    NAME = "name"
+
+
+class Data(StrEnum):
+    """`-o` of commands whose answer is no resource."""
+
+    JSON = "json"
+    YAML = "yaml"
+
+
+FormatFlag = Annotated[Format | None, typer.Option("--output", "-o", help="Output format.")]
+DataFlag = Annotated[Data | None, typer.Option("--output", "-o", help="Output format.")]
+
+
+def say(text: str) -> None:
+    """Write a line to stdout."""
+    sys.stdout.write(text + "\n")
+
+
+def note(text: str) -> None:
+    """Write a line for the person, beside the output, to stderr."""
+    sys.stderr.write(text + "\n")
+
+
+def print_table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Write aligned columns: each as wide as its widest cell and three spaces, as kubectl does."""
+    lines = [list(header), *([_cell(cell) for cell in row] for row in rows)]
+    widths = [max(max(len(line[column]) for line in lines) + 3, 6) for column in range(len(header) - 1)]
+    sys.stdout.writelines(
+        "".join(cell.ljust(width) for cell, width in zip(line, [*widths, 0], strict=True)).rstrip() + "\n"
+        for line in lines
+    )
+
+
+def print_tree(tree: Any, data: str) -> None:
+    """Write a tree as JSON or YAML, as kubectl does: without managedFields."""
+    if isinstance(tree, dict):
+        for each in (tree, *(tree.get("items") or ())):
+            if isinstance(each, dict) and isinstance(each.get("metadata"), dict):
+                each["metadata"].pop("managedFields", None)
+    if data == Data.JSON:
+        say(json.dumps(tree, indent=4, ensure_ascii=False))
+        return
+    import yaml
+
+    dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+    sys.stdout.write(yaml.dump(tree, Dumper=dumper, allow_unicode=True, default_flow_style=False))
+
+
+def name_of(tree: Manifest) -> str:
+    """Return `release.convoy.kumodo.io/shop`, as `-o name` writes it."""
+    group = tree["apiVersion"].rpartition("/")[0]
+    return f"{tree['kind'].lower()}.{group}/{tree['metadata']['name']}"
+
+
+def short_ref(ref: str | None) -> str:
+    """Return a renderRef as tables have it: unambiguous for a person, and taken back by `pin`."""
+    return (ref or "").removeprefix("sha256:")[:12]
+
+
+def _cell(value: object) -> str:
+    if value is None or value == "":
+        return ""
+    return " ".join(str(value).split())

@@ -1,0 +1,171 @@
+"""Commands that change what a Release does: sync, pin, unpin, rollback, approve, suspend, resume."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from convoy.api.objects import Manifest
+from convoy.cli.arguments import ReleaseName
+from convoy.cli.errors import Failure
+from convoy.cli.output import note, say, short_ref
+from convoy.cli.refs import find_ref
+from convoy.cli.session import NoSubresources, Session, connected
+from convoy.kube.resources import RELEASES
+
+
+@connected
+def sync(
+    session: Session,
+    name: ReleaseName,
+    force: Annotated[
+        bool,
+        typer.Option("--force", help="Apply again although nothing changed, and prune beyond maxPercent."),
+    ] = False,
+    wait: Annotated[bool, typer.Option("--wait", help="Wait until the sync has its result.")] = False,
+    timeout: Annotated[
+        str, typer.Option("--timeout", help="With --wait: how long at most, such as 90s or 5m.")
+    ] = "5m",
+) -> None:
+    """Ask for a sync now.
+
+    Ends with 1 if the sync fails. With --wait a failure is told at once, although convoy tries again later.
+    """
+    from convoy.cli.waiting import seconds_of, wait_for
+
+    seconds = seconds_of(timeout)
+    before = session.api.get(RELEASES, session.namespace, name)
+    params = {"force": "true"} if force else {}
+    try:
+        requested = session.subresource("POST", name, "sync", params=params)["requestedAt"]
+    except NoSubresources as reason:
+        requested = _annotate(session, name, force=force, reason=reason)
+    say(f"{_subject(name)} {'forced ' if force else ''}sync requested ({requested})")
+    if wait:
+        wait_for(session, name, requested=requested, before=before, seconds=seconds)
+
+
+def _annotate(session: Session, name: str, *, force: bool, reason: NoSubresources) -> str:
+    """Write the request as the annotation that it is, which who may patch the Release may do."""
+    from datetime import UTC, datetime
+
+    from convoy.kube.annotate import sync_patch
+    from convoy.kube.errors import Conflict, Forbidden
+
+    for _ in range(10):
+        tree = session.api.get(RELEASES, session.namespace, name)
+        requested, patch = sync_patch(tree, now=datetime.now(UTC), force=force)
+        try:
+            session.api.merge(RELEASES, session.namespace, name, patch)
+        except Conflict:
+            continue
+        except Forbidden:
+            raise reason from None
+        note("note: this cluster has no aggregated API of convoy: the request was written as an annotation")
+        return requested
+    raise Failure(f"Release {session.namespace}/{name} is being changed all the time: try again")
+
+
+@connected
+def pin(
+    session: Session,
+    name: ReleaseName,
+    ref: Annotated[
+        str, typer.Argument(metavar="REF", help="renderRef, or as much of it as `history` shows.")
+    ],
+) -> None:
+    """Hold a Release on a stored render."""
+    found = find_ref(session, name, ref)
+    _pin(session, name, found)
+    say(f"{_subject(name)} pinned to {found}")
+
+
+@connected
+def unpin(session: Session, name: ReleaseName) -> None:
+    """Let a Release follow its source again."""
+    session.subresource("DELETE", name, "pin")
+    say(f"{_subject(name)} unpinned")
+
+
+@connected
+def rollback(session: Session, name: ReleaseName) -> None:
+    """Pin the render that was applied before.
+
+    That is the newest in the history with another renderRef than the applied one.
+    """
+    tree = session.api.get(RELEASES, session.namespace, name)
+    status = tree.get("status") or {}
+    applied = (status.get("lastSuccessful") or {}).get("renderRef")
+    others = [entry for entry in status.get("history") or () if entry["renderRef"] != applied]
+    if not others:
+        raise Failure(f"Release {session.namespace}/{name} has no other render in its history")
+    target = others[0]
+    _pin(session, name, target["renderRef"])
+    say(f"{_subject(name)} rolled back to {target['renderRef']} ({target.get('revision') or 'no revision'})")
+    note(f"The Release stays on it until `kubectl convoy release unpin {name}`.")
+
+
+@connected
+def approve(
+    session: Session,
+    name: ReleaseName,
+    hook: Annotated[
+        str | None, typer.Option("--hook", help="Which hook. Default: the only one that waits.")
+    ] = None,
+) -> None:
+    """Approve a hook that waits for a person."""
+    chosen = hook or _waiting(session.api.get(RELEASES, session.namespace, name))
+    session.subresource("POST", name, "approve", params={"hook": chosen})
+    say(f"{_subject(name)} hook {chosen} approved")
+
+
+@connected
+def suspend(session: Session, name: ReleaseName) -> None:
+    """Stop reconciling a Release."""
+    session.api.merge(RELEASES, session.namespace, name, {"spec": {"suspend": True}})
+    say(f"{_subject(name)} suspended")
+
+
+@connected
+def resume(session: Session, name: ReleaseName) -> None:
+    """Reconcile a Release again."""
+    session.api.merge(RELEASES, session.namespace, name, {"spec": {"suspend": False}})
+    say(f"{_subject(name)} resumed")
+
+
+def _pin(session: Session, name: str, ref: str) -> None:
+    from convoy.kube.errors import NotFound
+
+    try:
+        session.subresource("PUT", name, "pin", body={"renderRef": ref})
+    except NotFound as error:
+        known = [f"{short_ref(cause.field)} ({cause.message})" for cause in error.causes]
+        raise Failure(f"{error.message}" + (f"; known are {', '.join(known)}" if known else "")) from None
+
+
+def _waiting(tree: Manifest) -> str:
+    subject = f"Release {tree['metadata']['namespace']}/{tree['metadata']['name']}"
+    lifecycle, status = tree.get("lifecycle") or {}, tree.get("status") or {}
+    hooks = [*(lifecycle.get("preSync") or ()), *(lifecycle.get("postSync") or ())]
+    approvals = {hook["name"] for hook in hooks if "approval" in hook}
+    waiting = [
+        hook["name"]
+        for hook in status.get("hooks") or ()
+        if hook["name"] in approvals and hook.get("phase") in ("Pending", "Running")
+    ]
+    if not waiting:
+        raise Failure(f"no hook of {subject} waits for an approval")
+    if len(waiting) > 1:
+        raise Failure(f"several hooks of {subject} wait, choose one by --hook: {', '.join(waiting)}")
+    return str(waiting[0])
+
+
+def _subject(name: str) -> str:
+    return f"release.{RELEASES.group}/{name}"
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register the commands."""
+    for command in (sync, pin, unpin, rollback, approve, suspend, resume):
+        app.command()(command)

@@ -1,0 +1,119 @@
+"""Commands that compare: diff, check, preview. They end as `kubectl diff` does: 0 equal, 1 different, 2 an error."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from convoy.cli.arguments import ReleaseName
+from convoy.cli.errors import Failure
+from convoy.cli.output import DataFlag, note, print_tree, say
+from convoy.cli.refs import find_ref
+from convoy.cli.session import Session, connected
+
+EQUAL, DIFFERENT, ERROR = 0, 1, 2
+
+
+class DiffFormat(StrEnum):
+    """`-o` of diff."""
+
+    UNIFIED = "unified"
+    JSON = "json"
+    YAML = "yaml"
+
+
+@connected
+def diff(
+    session: Session,
+    name: ReleaseName,
+    render: Annotated[
+        str | None, typer.Option("--render", metavar="REF", help="Compare with this stored render.")
+    ] = None,
+    output: Annotated[
+        DiffFormat | None, typer.Option("--output", "-o", help="Output format. unified: for tools.")
+    ] = None,
+) -> int:
+    """Compare the live objects with the desired render.
+
+    Ends with 0 if there is no difference, with 1 if there is one, above 1 if it cannot be told.
+    """
+    with _errors_end_with(ERROR):
+        params = {"render": find_ref(session, name, render)} if render else {}
+        answer = session.subresource("GET", name, "diff", params=params)
+    drifted = [found for found in answer.get("objects") or () if found["status"] != "InSync"]
+    if output in (DiffFormat.JSON, DiffFormat.YAML):
+        print_tree(answer, str(output))
+    elif output is DiffFormat.UNIFIED:
+        from convoy.cli.differences import print_unified
+
+        print_unified(drifted)
+    else:
+        from convoy.cli.differences import print_readable
+
+        print_readable(drifted)
+        verdict = answer["inSync"]
+        if verdict["status"] == "True":
+            say(verdict["message"])
+    return _code(answer["inSync"])
+
+
+@connected
+def check(session: Session, name: ReleaseName, output: DataFlag = None) -> int:
+    """Make a drift pass now.
+
+    Ends with 0 if the Release is in sync, with 1 if it drifted, above 1 if it cannot be told.
+    """
+    with _errors_end_with(ERROR):
+        answer = session.subresource("POST", name, "check")
+    verdict = answer["verdict"]
+    if output is not None:
+        print_tree(answer, output)
+    else:
+        from convoy.cli.differences import print_readable
+
+        print_readable(answer.get("objects") or ())
+        say(f"{verdict}: {answer.get('message') or ''}")
+    return {"InSync": EQUAL, "Drifted": DIFFERENT}.get(verdict, ERROR)
+
+
+@connected
+def preview(session: Session, name: ReleaseName, output: DataFlag = None) -> None:
+    """Show what a sync would apply and prune.
+
+    With -o json or yaml the manifests too.
+    """
+    answer = session.subresource("GET", name, "preview")
+    if output is not None:
+        print_tree(answer, output)
+        return
+    from convoy.cli.plan import print_plan
+
+    print_plan(answer)
+
+
+def _code(verdict: dict[str, str]) -> int:
+    if verdict["status"] == "Unknown":
+        note(f"error: {verdict['message']}")
+        return ERROR
+    return EQUAL if verdict["status"] == "True" else DIFFERENT
+
+
+@contextmanager
+def _errors_end_with(code: int) -> Iterator[None]:
+    """Give errors an exit code that is no answer."""
+    from convoy.kube.errors import ApiError
+
+    try:
+        yield
+    except (ApiError, Failure) as error:
+        raise Failure(error.message, code=code) from None
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register the commands."""
+    for command in (diff, preview, check):
+        app.command()(command)

@@ -1,0 +1,148 @@
+"""Commands that look at Releases: list, get, tree, history, events."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from convoy.cli.arguments import AllNamespaces, ReleaseName, Selector
+from convoy.cli.output import DataFlag, Format, FormatFlag, note, print_table, print_tree, say, short_ref
+from convoy.cli.session import Session, connected
+from convoy.kube.resources import EVENTS, INVENTORIES, RELEASES
+
+
+@connected
+def list_releases(
+    session: Session,
+    all_namespaces: AllNamespaces = False,
+    selector: Selector = None,
+    output: FormatFlag = None,
+) -> None:
+    """List Releases."""
+    from convoy.cli.listing import print_list
+
+    print_list(session, RELEASES, all_namespaces=all_namespaces, selector=selector, output=output)
+
+
+@connected
+def get(session: Session, name: ReleaseName, output: FormatFlag = None) -> None:
+    """Show a Release: conditions, waves, hooks, health."""
+    tree = session.api.get(RELEASES, session.namespace, name)
+    if output is None:
+        from convoy.cli.describe import describe_release
+
+        sys.stdout.writelines(f"{line}\n" for line in describe_release(tree))
+        return
+    from convoy.cli.listing import print_one
+
+    print_one(session, RELEASES, tree, output)
+
+
+@connected
+def tree(session: Session, name: ReleaseName) -> None:
+    """Show the applied objects by wave."""
+    from convoy.cli.tree import draw
+    from convoy.kube.errors import NotFound
+
+    release = session.api.get(RELEASES, session.namespace, name)
+    try:
+        inventory = session.api.get(INVENTORIES, session.namespace, name)
+    except NotFound:
+        inventory = {}
+    draw(release, inventory)
+
+
+@connected
+def history(session: Session, name: ReleaseName, output: DataFlag = None) -> None:
+    """Show the applied renders, newest first."""
+    from convoy.cli.ages import age
+
+    answer = session.subresource("GET", name, "history")
+    if output is not None:
+        print_tree(answer, output)
+        return
+    items = answer.get("items") or ()
+    if not items:
+        note(f"Release {session.namespace}/{name} has not been applied yet.")
+        return
+    header = ["RENDER", "REVISION", "APPLIED", "HEALTHY", "TRIGGER", "OBJECTS", "CHANGES", "STORED"]
+    rows = [
+        [
+            short_ref(item["renderRef"]) + (" (pinned)" if item.get("pinned") else ""),
+            item.get("revision"),
+            age(item.get("appliedAt")),
+            age(item.get("healthyAt")),
+            item.get("trigger"),
+            item.get("objects", ""),
+            _changes(item.get("changes")),
+            "yes" if item.get("stored") else "no",
+        ]
+        for item in items
+    ]
+    print_table(header, rows)
+
+
+@connected
+def events(session: Session, name: ReleaseName, output: FormatFlag = None) -> None:
+    """Show the events of a Release, oldest first."""
+    from convoy.cli.ages import age
+
+    selector = f"regarding.kind=Release,regarding.name={name}"
+    session.api.get(RELEASES, session.namespace, name)
+    items = [
+        {"apiVersion": EVENTS.api_version, "kind": EVENTS.kind, **item}
+        for page in session.api.list(EVENTS, session.namespace, fieldSelector=selector)
+        for item in page.get("items") or ()
+    ]
+    items.sort(key=_last_seen)
+    if output in (Format.JSON, Format.YAML):
+        listed = {"apiVersion": "v1", "kind": "List", "metadata": {"resourceVersion": ""}, "items": items}
+        print_tree(listed, output)
+        return
+    if output is Format.NAME:
+        for item in items:
+            say(f"event.{EVENTS.group}/{item['metadata']['name']}")
+        return
+    if not items:
+        note(f"No events about Release {session.namespace}/{name}.")
+        return
+    wide = output is Format.WIDE
+    print_table(
+        ["LAST SEEN", "TYPE", "REASON", *(["COUNT", "FROM"] if wide else []), "MESSAGE"],
+        [
+            [
+                age(_last_seen(item)),
+                item.get("type"),
+                item.get("reason"),
+                *(
+                    [(item.get("series") or {}).get("count", 1), item.get("reportingInstance")]
+                    if wide
+                    else []
+                ),
+                item.get("note"),
+            ]
+            for item in items
+        ],
+    )
+
+
+def _last_seen(event: dict[str, object]) -> str:
+    series = event.get("series")
+    last = series.get("lastObservedTime") if isinstance(series, dict) else None
+    return str(last or event.get("eventTime") or event.get("deprecatedLastTimestamp") or "")
+
+
+def _changes(changes: dict[str, list[object]] | None) -> str:
+    if changes is None:
+        return ""
+    signs = (("+", "added"), ("-", "removed"), ("~", "changed"))
+    told = [f"{sign}{len(changes[kind])}" for sign, kind in signs if changes.get(kind)]
+    return " ".join(told) or "none"
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register the commands."""
+    app.command("list")(list_releases)
+    for command in (get, tree, history, events):
+        app.command()(command)

@@ -1,0 +1,1 @@
+"""The aggregated API: the subresources of Releases behind the real kube-apiserver."""

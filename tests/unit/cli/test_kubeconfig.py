@@ -1,0 +1,119 @@
+"""The user's kubeconfig is read as kubectl reads it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from convoy.cli.errors import Failure
+from convoy.cli.kubeconfig import read_server
+
+
+def kubeconfig(path: Path, *, user: dict[str, Any] | None = None, name: str = "one", **cluster: Any) -> Path:
+    tree = {
+        "current-context": name,
+        "contexts": [{"name": name, "context": {"cluster": name, "user": name, "namespace": "team"}}],
+        "clusters": [{"name": name, "cluster": {"server": f"http://{name}.example", **cluster}}],
+        "users": [{"name": name, "user": user or {}}],
+    }
+    path.write_text(yaml.safe_dump(tree))
+    return path
+
+
+def plugin(path: Path, script: str) -> dict[str, Any]:
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o755)
+    return {
+        "exec": {
+            "command": str(path),
+            "apiVersion": "client.authentication.k8s.io/v1",
+            "installHint": "get it",
+        }
+    }
+
+
+@pytest.fixture(autouse=True)
+def _home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    for name in ("KUBECONFIG", "KUBERNETES_SERVICE_HOST"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def test_a_token_and_the_context_s_namespace(tmp_path: Path) -> None:
+    server = read_server(str(kubeconfig(tmp_path / "a", user={"token": "s3cret"})))
+    assert (server.url, server.namespace) == ("http://one.example", "team")
+    assert server.headers == {"Authorization": "Bearer s3cret"}
+    assert "s3cret" not in repr(server)
+
+
+def test_a_token_file_is_found_beside_the_kubeconfig(tmp_path: Path) -> None:
+    (tmp_path / "token").write_text("t\n")
+    server = read_server(str(kubeconfig(tmp_path / "a", user={"tokenFile": "token"})))
+    assert server.headers["Authorization"] == "Bearer t"
+
+
+def test_several_files_are_merged_and_the_first_wins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second = kubeconfig(tmp_path / "a"), kubeconfig(tmp_path / "b", name="two")
+    monkeypatch.setenv("KUBECONFIG", f"{tmp_path / 'none'}:{first}:{second}")
+    assert read_server().url == "http://one.example"
+    assert read_server(context="two").url == "http://two.example"
+
+
+def test_the_default_is_in_the_home(tmp_path: Path) -> None:
+    (tmp_path / "home" / ".kube").mkdir(parents=True)
+    kubeconfig(tmp_path / "home" / ".kube" / "config")
+    assert read_server().url == "http://one.example"
+
+
+def test_a_plugin_gives_the_token(tmp_path: Path) -> None:
+    answer = json.dumps({"kind": "ExecCredential", "status": {"token": "fresh"}})
+    user = plugin(tmp_path / "plugin", f"test -n \"$KUBERNETES_EXEC_INFO\" && echo '{answer}'")
+    assert read_server(str(kubeconfig(tmp_path / "a", user=user))).headers == {
+        "Authorization": "Bearer fresh"
+    }
+
+
+@pytest.mark.parametrize(
+    ("script", "told"),
+    [("exit 3", "ended with code 3"), ("echo no", "answered no ExecCredential"), ("echo []", "answered no")],
+)
+def test_a_plugin_that_fails_is_named(tmp_path: Path, script: str, told: str) -> None:
+    path = kubeconfig(tmp_path / "a", user=plugin(tmp_path / "plugin", script))
+    with pytest.raises(Failure, match=told):
+        read_server(str(path))
+
+
+def test_a_plugin_that_is_not_installed_tells_its_hint(tmp_path: Path) -> None:
+    user = plugin(tmp_path / "plugin", "")
+    (tmp_path / "plugin").unlink()
+    with pytest.raises(Failure, match=r"cannot be run: No such file or directory \(get it\)"):
+        read_server(str(kubeconfig(tmp_path / "a", user=user)))
+
+
+@pytest.mark.parametrize(
+    ("user", "cluster", "told"),
+    [
+        ({"auth-provider": {"name": "gcp"}}, {}, "auth-provider"),
+        ({"tokenFile": "none"}, {}, "cannot be used"),
+        (
+            {},
+            {"server": "https://x", "certificate-authority-data": "bm8="},
+            "cannot be used",
+        ),
+    ],
+)
+def test_what_cannot_be_used_is_told(
+    tmp_path: Path, user: dict[str, Any], cluster: dict[str, Any], told: str
+) -> None:
+    path = kubeconfig(tmp_path / "a", user=user, **cluster)
+    with pytest.raises(Failure, match=told):
+        read_server(str(path))
+
+
+def test_no_kubeconfig_at_all() -> None:
+    with pytest.raises(Failure, match="set KUBECONFIG"):
+        read_server()

@@ -1,0 +1,97 @@
+"""The aggregated API as a part of a process, and what it asks of Temporal."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from typing import Final
+
+import structlog
+from temporalio.client import Client, WorkflowUpdateFailedError, WorkflowUpdateRPCTimeoutOrCancelledError
+from temporalio.service import RPCError
+
+from activities.services import Services
+from convoy.server.call import Checked
+from convoy.server.call import Services as ServerServices
+from convoy.server.refusals import Unavailable
+from convoy.server.server import Listen, serving
+from convoy.server.trust import ServingFiles, Trust
+from convoy.settings import Settings
+from workflows.contract import DriftReport, ReleaseId, UpdateName
+
+TEMPORAL_SECONDS: Final = 10.0
+"""How long Temporal may take to take a request in; what it does then may take longer."""
+
+log = structlog.get_logger(__name__)
+
+
+class DriftPasses:
+    """The drift passes that the API asks for: `convoy.server.call.Workflows` on Temporal."""
+
+    def __init__(self, client: Client, services: Services) -> None:
+        self._client = client
+        self._signals = services.signals
+
+    async def check(self, namespace: str, name: str, uid: str) -> Checked:
+        """Make a pass with the update `check` of the Drift workflow (D37), which is started where it is not open."""
+        release = ReleaseId(namespace, name)
+        try:
+            async with asyncio.timeout(TEMPORAL_SECONDS):
+                await self._signals.ensure_drift(release, uid)
+        except (TimeoutError, RPCError) as error:
+            raise Unavailable(f"Temporal does not answer: {error}", name=name) from error
+        try:
+            report: DriftReport = await self._client.get_workflow_handle(release.drift).execute_update(
+                UpdateName.CHECK, result_type=DriftReport, id=secrets.token_hex(8)
+            )
+        except (RPCError, WorkflowUpdateFailedError, WorkflowUpdateRPCTimeoutOrCancelledError) as error:
+            raise Unavailable(f"the drift pass was not made: {error}", name=name) from error
+        return Checked(
+            verdict=str(report.verdict),
+            uid=report.uid,
+            message=report.message,
+            began_at=report.began_at,
+            compared=report.compared,
+            in_sync=report.in_sync,
+            modified=report.modified,
+            missing=report.missing,
+            changes=report.changes,
+        )
+
+
+def listen_of(settings: Settings) -> tuple[Listen, ServingFiles] | None:
+    """Return where and with which certificate the API is served; None where no certificate is given.
+
+    Raises:
+        RuntimeError: the settings make no sense.
+    """
+    if settings.tls_cert_file is None and settings.tls_key_file is None:
+        return None
+    if settings.tls_cert_file is None or settings.tls_key_file is None:
+        raise RuntimeError("--tls-cert-file and --tls-key-file go together")
+    host, _, port = settings.api_address.rpartition(":")
+    if not port.isdecimal():
+        raise RuntimeError(f"--api-address {settings.api_address}: expected host:port")
+    files = ServingFiles(settings.tls_cert_file, settings.tls_key_file)
+    return Listen(host=host.strip("[]") or "0.0.0.0", port=int(port)), files
+
+
+async def serve_api(listen: Listen, files: ServingFiles, services: Services, client: Client) -> None:
+    """Serve the API until cancelled; then running calls get some seconds."""
+    trust = Trust(services.home, files)
+    api = ServerServices(
+        home=services.home,
+        desired=services.desired,
+        renders=services.renders,
+        key=services.key,
+        ownership=services.ownership,
+        workflows=DriftPasses(client, services),
+    )
+    async with asyncio.TaskGroup() as group:
+        watching = group.create_task(trust.run())
+        try:
+            async with serving(api, trust, listen) as port:
+                log.info("apiserver-started", address=f"{listen.host}:{port}")
+                await asyncio.get_running_loop().create_future()
+        finally:
+            watching.cancel()
