@@ -76,6 +76,7 @@ async def _neighbour(bench: Bench, checks: Checks) -> dict[str, float]:
             busy.append(await checks.check("small"))
         passes.append(await big)
         note(f"a pass over {OBJECTS} objects: {passes[-1]:.2f} s")
+    note(f"the small one meanwhile: {median(busy):.3f} s, at most {max(busy):.3f} s")
     for name in ("small", "big"):
         await bench.api.delete(f"{RELEASES}/{name}")
     return {
