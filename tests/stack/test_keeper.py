@@ -15,12 +15,14 @@ from deploy.stack.state import read
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 OWNER = """
-import sys, time
+import signal, sys, time
 from pathlib import Path
 from deploy.stack.keeper import kept
 from deploy.stack.processes import start, stop
 from deploy.stack.state import claim, clear, write
 
+# A run in the background inherits an ignored SIGINT, and this process would never end.
+signal.signal(signal.SIGINT, signal.SIG_DFL)
 folder = Path(sys.argv[1])
 state = claim(folder)
 with kept(folder):
@@ -48,7 +50,7 @@ def test_the_servers_of_an_owner_that_is_killed_are_stopped(number: signal.Signa
         assert state is not None
 
         os.kill(owner.pid, number)
-        owner.wait()
+        owner.wait(timeout=30)
 
     deadline = time.monotonic() + 30
     while folder.exists():
