@@ -246,8 +246,6 @@ class Outcome:
     applied: bool = False
     changed: bool = False
     pruned: int = 0
-    wrote: bool = False
-    """Whether the target cluster may have been written to."""
 
 
 @dataclass(frozen=True, slots=True)

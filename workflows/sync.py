@@ -198,7 +198,7 @@ class Sync:
                 attempted = resolved.decision in (Decision.APPLY, Decision.REAPPLY)
                 outcome = await self._carry_out(resolved)
         except StepFailed as error:
-            outcome = Outcome(error.reason, error.message, wrote=self._phase in ("Applying", "Pruning"))
+            outcome = Outcome(error.reason, error.message)
         except _ReleaseDeleted:
             return  # nothing more is applied: the request that told of the deletion makes the teardown
         except RenderLost as error:
@@ -373,7 +373,6 @@ class Sync:
             applied=True,
             changed=plan.changed_render or changed > 0 or pruned > 0,
             pruned=pruned,
-            wrote=True,
         )
 
     # --- telling ---------------------------------------------------------------------------------
