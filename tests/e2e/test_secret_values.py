@@ -6,6 +6,7 @@ import base64
 import json
 import secrets
 from collections.abc import Sequence
+from pathlib import Path
 
 from convoy.kube.resources import CONFIG_MAPS, EVENTS, INVENTORIES, SECRETS
 from tests.e2e.harness.convoy import Convoy
@@ -86,10 +87,18 @@ async def told(convoy: Convoy, tenant: Tenant, names: Sequence[str], mark: int) 
             for history in await tenant.histories(name, kind):
                 texts.append((f"history of {kind}/{name}", readable(history.to_json())))
     for folder in (convoy.folder / "store", convoy.folder / "work" / "renders"):
-        files = [path for path in folder.rglob("*") if path.is_file()]
+        files = [(str(path), text) for path in folder.rglob("*") if (text := text_of(path)) is not None]
         assert files
-        texts += [(str(path), path.read_text(errors="replace")) for path in files]
+        texts += files
     return [*texts, ("the log", convoy.process.log_since(mark))]
+
+
+def text_of(path: Path) -> str | None:
+    """Return the text of a file; None for a folder and for what convoy has removed meanwhile."""
+    try:
+        return path.read_text(errors="replace")
+    except (IsADirectoryError, FileNotFoundError):
+        return None
 
 
 def readable(history: str) -> str:

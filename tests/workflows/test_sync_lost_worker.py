@@ -30,7 +30,7 @@ async def test_a_step_that_no_worker_finishes_is_a_failed_deploy(
     frozen = [script.hold(Activity.APPLY_WAVE), script.hold(Activity.APPLY_WAVE)]
     error = await failed(await driver.sync())
     assert (error.type, error.message) == ("DeployFailed", LOST)
-    assert (await script.called(Activity.RECORD)).outcome.wrote
+    assert (await script.called(Activity.RECORD)).outcome.reason == "DeployFailed"
     for gate in frozen:
         gate.open()
 
