@@ -18,6 +18,8 @@ MAX_ID = 255
 """Temporal refuses longer workflow ids on some databases."""
 
 
+_KINDS = ("sync", "drift", "health")
+
 RENDER_MISSING = "RenderMissing"
 """Failure type of an activity that does not find the render: the pass starts again from resolve."""
 
@@ -46,15 +48,19 @@ class ReleaseId:
         """The id of the Release's Drift workflow."""
         return f"drift/{self}"
 
+    @property
+    def health(self) -> str:
+        """The id of the Release's Health workflow."""
+        return f"health/{self}"
+
 
 def release_of(workflow_id: str) -> ReleaseId:
     """Read the Release from a workflow id; raises `BadWorkflowId`."""
     kind, _, rest = workflow_id.partition("/")
     namespace, _, name = rest.partition("/")
-    if kind not in ("sync", "drift") or not namespace or not name or "/" in name:
-        raise BadWorkflowId(
-            f"workflow id {workflow_id!r}: expected sync/<namespace>/<name> or drift/<namespace>/<name>"
-        )
+    if kind not in _KINDS or not namespace or not name or "/" in name:
+        expected = " or ".join(f"{known}/<namespace>/<name>" for known in _KINDS)
+        raise BadWorkflowId(f"workflow id {workflow_id!r}: expected {expected}")
     return ReleaseId(namespace, name)
 
 
@@ -66,6 +72,8 @@ class Activity(StrEnum):
     DRY_RUN = "dry-run"
     STORE_RENDER = "store-render"
     APPLY_WAVE = "apply-wave"
+    CHECK_HEALTH = "check-health"
+    RUN_HOOKS = "run-hooks"
     PRUNE = "prune"
     WRITE_INVENTORY = "write-inventory"
     REAPPLY = "reapply"
@@ -73,22 +81,25 @@ class Activity(StrEnum):
     TEARDOWN = "teardown"
     ASK_SYNC = "ask-sync"
     DRIFT_PASS = "drift-pass"
+    OBSERVE_HEALTH = "observe-health"
     RECORD_RETRY = "record-retry"
 
 
 class SignalName(StrEnum):
-    """Signals of Sync (`sync`, `wake`) and of Drift (`changed`, `outcome`)."""
+    """Signals of Sync (`sync`, `wake`), of Drift (`changed`, `outcome`) and of Health (`watch`)."""
 
     SYNC = "sync"
     WAKE = "wake"
     CHANGED = "changed"
     OUTCOME = "outcome"
+    WATCH = "watch"
 
 
 class UpdateName(StrEnum):
-    """Updates of Sync (`sync`) and of Drift (`check`)."""
+    """Updates of Sync (`sync`, `approve`) and of Drift (`check`)."""
 
     SYNC = "sync"
+    APPROVE = "approve"
     CHECK = "check"
 
 
@@ -142,6 +153,18 @@ class WavePlan:
 
     wave: int
     objects: int
+    gate: bool = False
+    """Strategy Health: the wave before it has to be healthy before this one starts."""
+    timeout: float = 0.0
+    """Seconds that the gate waits for; only of a gate."""
+
+
+@dataclass(frozen=True, slots=True)
+class HookRun:
+    """A run of a lifecycle hook. The run number is fixed when the pass begins, so that no crash runs it twice (D27)."""
+
+    name: str
+    run: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +196,11 @@ class Plan:
     """metadata.generation of the Release as the pass read it."""
     changed_render: bool = False
     """The render is another one than the one applied last."""
+    prune_after_healthy: bool = False
+    """The prune waits until the whole render is healthy (D21)."""
+    pre_sync: tuple[HookRun, ...] = ()
+    """The preSync hooks that this pass has to see done, in their order; none where all have run for this render."""
+    post_sync: tuple[HookRun, ...] = ()
 
     @property
     def forced(self) -> bool:
@@ -227,6 +255,68 @@ class WaveResult:
 
     applied: int
     changed: int
+
+
+@dataclass(frozen=True, slots=True)
+class HealthCheck:
+    """Is what was applied healthy? Not healthy: the activity also sets the Health workflow to watch it."""
+
+    plan: Plan
+    index: int
+    """The wave, counted from 0 in the order of the plan; -1: the whole render."""
+
+
+@dataclass(frozen=True, slots=True)
+class HealthAnswer:
+    """The answer of `check-health`."""
+
+    healthy: bool
+    message: str = ""
+    """Names what is not healthy and why; empty where all is."""
+
+
+class HookStage(StrEnum):
+    """Which list of hooks."""
+
+    PRE_SYNC = "preSync"
+    POST_SYNC = "postSync"
+
+
+@dataclass(frozen=True, slots=True)
+class Approved:
+    """A person let an approval hook go on: update `approve` of Sync."""
+
+    hook: str
+    by: str
+    """The authenticated user of the API server, or who typed the update."""
+    at: str
+
+
+@dataclass(frozen=True, slots=True)
+class HooksInput:
+    """Bring the hooks of one stage as far as they go now: create what is due, take the results, write `status.hooks`.
+
+    Called again when something may have changed; it looks at what is there and needs no memory. A failed preSync
+    hook is the failure `HookFailed`; a failed postSync hook is told in the status and the events and ends its stage.
+    """
+
+    plan: Plan
+    stage: HookStage
+    approvals: tuple[Approved, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class HooksAnswer:
+    """The answer of `run-hooks`."""
+
+    done: bool
+    reason: str = ""
+    """`WaitingForHook` or `WaitingForApproval`, where it is not done."""
+    message: str = ""
+    deadline: float = 0.0
+    """When the next hook that is waited for is overdue, in seconds since the epoch: call again then. 0: never."""
+    awaits: tuple[str, ...] = ()
+    """Names of the approval hooks that wait for a person."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,7 @@ async def test_a_workflow_id_that_names_no_release_fails_the_run(driver: Driver,
     assert error.type == "BadWorkflowId"
     assert error.message == (
         f"workflow id {bad!r}: expected sync/<namespace>/<name> or drift/<namespace>/<name>"
+        " or health/<namespace>/<name>"
     )
 
 
