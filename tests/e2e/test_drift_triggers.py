@@ -115,9 +115,7 @@ async def test_the_observer_learns_of_a_render_that_a_sync_request_applied(tenan
     await tenant.in_sync("app", "Drifted")
     await tenant.sync("app")
     await tenant.in_sync("app", "InSync")
-    await until_passes(
-        tenant, "app", lambda found: Cause.INVENTORY_CHANGED in {one.cause for one in found}
-    )
+    await until_passes(tenant, "app", lambda found: Cause.INVENTORY_CHANGED in {one.cause for one in found})
 
 
 async def test_a_change_on_the_cluster_shows_at_the_pass_after_the_interval(tenant: Tenant) -> None:
