@@ -1,8 +1,7 @@
 """`cli`: what `kubectl-convoy` costs a person: CPU of `--help`, and a list of 1,000 Releases beside kubectl's.
 
-CPU and not time, since it says the same on a busy machine. Bytecode is there, as `pipx install` leaves it. convoy's own
-process is stopped meanwhile: it would
-reconcile the thousand Releases at the cost of both contenders.
+CPU and not time, since it says the same on a busy machine. Bytecode is there, as `pipx install` leaves it. convoy's
+own process is stopped meanwhile: it would reconcile the thousand Releases at the cost of both contenders.
 """
 
 from __future__ import annotations
