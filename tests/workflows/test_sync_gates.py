@@ -89,7 +89,7 @@ async def test_the_run_tells_what_it_waits_for_and_until_when(driver: Driver, wa
     assert (view["phase"], view["reason"], view["waves_done"]) == ("Waiting", "WaitingForWave", 2)
     assert view["deadline"] in view["message"]
     described = await driver.open_sync().describe()
-    assert described.search_attributes["ConvoyPhase"] == ["WaitingForWave"]  # type: ignore[index]
+    assert described.search_attributes["ConvoyPhase"] == ["WaitingForWave"]
 
 
 async def test_when_the_wave_is_healthy_the_pass_goes_on_where_it_stood(
