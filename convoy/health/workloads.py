@@ -1,4 +1,4 @@
-"""Health of what runs Pods: the rules of kstatus, with the differences that `docs/concepts/health.md` lists."""
+"""Health of what runs Pods: the rules of kstatus, with the differences that `docs/behaviour/health.md` lists."""
 
 from __future__ import annotations
 
