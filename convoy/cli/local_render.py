@@ -14,9 +14,9 @@ from convoy.api.objects import Manifest
 from convoy.api.release import InlineSource, Release, Source
 from convoy.api.rendered import Render
 from convoy.api.unsupported import refuse_unsupported
-from convoy.health.checks import health_checks
 from convoy.cli.errors import Failure
 from convoy.cli.local_files import Resources
+from convoy.health.checks import health_checks
 from convoy.kube.client import Endpoint, KubeClient
 from convoy.kube.discovery import Capabilities
 from convoy.kube.errors import NotFound
