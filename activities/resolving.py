@@ -23,13 +23,13 @@ from convoy.api.rendered import Render
 from convoy.api.spec_hash import spec_hash
 from convoy.api.times import format_time
 from convoy.kube.errors import NotFound
-from convoy.kube.resources import RELEASES
+from convoy.kube.resources import INVENTORIES, RELEASES
 from convoy.kube.retry import with_retries
 from convoy.kube.status import write_status
 from convoy.policy.cluster_waves import blocking_release
 from convoy.policy.decide import decide_manual
 from convoy.policy.request import force_pending, requested_at
-from convoy.policy.trigger import Trigger, reasons_to_sync, seen
+from convoy.policy.trigger import Trigger, health_digest, reasons_to_sync, seen
 from convoy.sync.desired import Desired
 from convoy.sync.release_status import begun
 from workflows.contract import Activity, Decision, Plan, Resolved, ResolveInput, SyncRequest, WavePlan
@@ -44,6 +44,8 @@ _ALWAYS = {
     Trigger.TIMED_OUT,
 }
 """What starts a pass by itself; every other request stands for something that the Release shows."""
+
+_OF_HEALTH = {Trigger.HEALTH_CHANGED, Trigger.HEALTH_REACHED}
 
 _LOOKS = {Trigger.HEALTH_REACHED, Trigger.HEALTH_CHANGED, Trigger.APPROVED, Trigger.TIMED_OUT}
 """What asks to look whether a wait is over."""
@@ -83,7 +85,8 @@ class Resolving:
         except ConvoyError as error:
             release, fault = cut(tree), error
         siblings = self._services.siblings.of(name.namespace)
-        now = seen(release, spec_hash=spec_hash(tree), siblings=siblings)
+        health = await self._health(wishes)
+        now = seen(release, spec_hash=spec_hash(tree), health=health, siblings=siblings)
         trigger = trigger_of(release, wishes, reasons_to_sync(release, now))
         if trigger is None:
             return Resolved(
@@ -99,6 +102,16 @@ class Resolving:
             return await self._decide(release, siblings, plan)
         except ConvoyError as error:
             return Resolved(Decision.STOP, plan, error.reason, error.message)
+
+    async def _health(self, wishes: list[SyncRequest]) -> str:
+        """Return the digest of the health data. The local copy may lag behind the news that this pass is about."""
+        name, home = this_release(), self._services.home
+        if not any(wish.trigger in _OF_HEALTH for wish in wishes):
+            return self._services.ownership.health(name.namespace, name.name).digest
+        try:
+            return health_digest(await with_retries(lambda: home.get(INVENTORIES, name.namespace, name.name)))
+        except NotFound:
+            return ""
 
     async def _begin(self, tree: Manifest, handled: Handled) -> None:
         info = activity.info()
@@ -155,27 +168,15 @@ class Resolving:
 def trigger_of(release: Release, wishes: list[SyncRequest], reasons: list[Trigger]) -> Trigger | None:
     """Return why this pass is made, or None where nothing is due.
 
-    What may have ended a wait is told from a request of a person, since only the latter applies finished waves again:
-    the health loop asks through the annotation too, and its wish carries the value that it wrote.
+    What asks only to look whether a wait is over stands back behind all else, which applies finished waves again.
 
     A pass that began and never wrote its result is made again: its worker died in `resolve`, or somebody reset or
     terminated its run. The workflow id is the lock, so nobody is still at it.
     """
-    if reasons and _is_the_health_loop(requested_at(release), wishes, reasons):
-        return Trigger.HEALTH_REACHED
-    if reasons:
-        return reasons[0]
-    due = next((wish.trigger for wish in wishes if wish.trigger in _ALWAYS), None)
-    return due or (Trigger.RESTARTED if wishes and _is_unfinished(release) else None)
-
-
-def _is_the_health_loop(requested: str | None, wishes: list[SyncRequest], reasons: list[Trigger]) -> bool:
-    """Whether the latest /sync request is the health loop's, and nobody else asks for anything."""
-    return (
-        any(wish.trigger is Trigger.HEALTH_REACHED and wish.id == requested for wish in wishes)
-        and all(wish.trigger in _LOOKS or wish.id == requested for wish in wishes)
-        and all(reason in _LOOKS or reason is Trigger.SYNC_REQUESTED for reason in reasons)
-    )
+    due = [*reasons, *(wish.trigger for wish in wishes if wish.trigger in _ALWAYS)]
+    if not due:
+        return Trigger.RESTARTED if wishes and _is_unfinished(release) else None
+    return next((trigger for trigger in due if trigger not in _LOOKS), due[0])
 
 
 def _is_unfinished(release: Release) -> bool:

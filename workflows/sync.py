@@ -122,7 +122,7 @@ class Sync:
         release_of(workflow.info().workflow_id)
 
     @workflow.update(name="approve", description="Let an approval hook go on: its name, and who you are.")
-    def approve(self, hook: str, user: str) -> Approved:
+    def approve(self, hook: str = "", user: str = "") -> Approved:
         """Note who lets a hook go on, and go on."""
         approved = Approved(hook, by=user, at=format_time(workflow.now()))
         self._state.approvals = [*self._state.approvals, approved]
@@ -133,7 +133,7 @@ class Sync:
         return approved
 
     @approve.validator
-    def _accept_approval(self, hook: str, user: str) -> None:
+    def _accept_approval(self, hook: str = "", user: str = "") -> None:
         """Refuse what waits for no approval, so that nobody approves what he has not seen."""
         awaited = self._awaited()
         if hook not in awaited:
