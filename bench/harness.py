@@ -160,10 +160,12 @@ def _resource(kind: str, name: str, spec: Any) -> Manifest:
 
 @asynccontextmanager
 async def _running(stack: Stack, folder: Path) -> AsyncIterator[int]:
+    for tool in ("kustomize", "helm"):
+        stack.tool(tool, note)
     environment = os.environ | {
         "KUBECONFIG": str(stack.kubeconfig),
         "CONVOY_TEMPORAL_ADDRESS": stack.temporal_address,
-        "CONVOY_TOOLS": str(stack.tool("kustomize", note).parent),
+        "CONVOY_TOOLS": str(stack.tools),
         "CONVOY_WORK_DIR": str(folder / "work"),
         "CONVOY_RENDER_STORE_URL": f"file://{folder / 'renders'}",
         "CONVOY_ALLOW_OWN_IDENTITY": "true",
