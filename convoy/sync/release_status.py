@@ -77,10 +77,17 @@ class WaveProgress:
 
 
 def begun(
-    tree: Manifest, *, handled: Mapping[str, Any], workflow_id: str, run_id: str, now: datetime
+    tree: Manifest,
+    *,
+    handled: Mapping[str, Any],
+    workflow_id: str,
+    run_id: str,
+    now: datetime,
+    healthy_ref: str = "",
 ) -> Manifest:
     """Return the status as a pass begins: what it has seen, and where to look in the web UI.
 
+    `healthy_ref` is the render that is applied and healthy, if one is: the history remembers when it became so.
     Ready becomes Unknown where the generation is a new one: what kstatus reads must not say that all is well before
     the first look at it. Applied stays as it is.
     """
@@ -93,7 +100,15 @@ def begun(
     own["sync"] = {"workflowId": workflow_id, "runId": run_id}
     if handled.get("syncRequestedAt"):
         own["sync"]["requestedAt"] = handled["syncRequestedAt"]
+    if healthy_ref and own.get("history"):
+        own["history"] = _with_health(own["history"], healthy_ref, format_time(now))
     return own
+
+
+def rolled_out(tree: Manifest, rollout: Manifest | None) -> Manifest:
+    """Return the status with this rollout (D28), None for none."""
+    own = {name: value for name, value in _own(tree).items() if name != "rollout"}
+    return own | ({"rollout": rollout} if rollout is not None else {})
 
 
 def attempting(tree: Manifest, attempt: Attempt) -> Manifest:
@@ -228,6 +243,14 @@ def _last_attempted(attempt: Attempt) -> Manifest:
         }.items()
         if value
     }
+
+
+def _with_health(history: Sequence[Mapping[str, Any]], ref: str, time: str) -> list[Manifest]:
+    """Note when the newest render became healthy, the first time only."""
+    newest, *older = history
+    if newest.get("renderRef") == ref and not newest.get("healthyAt"):
+        newest = {**newest, "healthyAt": time}
+    return [dict(newest), *map(dict, older)]
 
 
 def _history(history: Sequence[Mapping[str, Any]], done: Attempt, time: str) -> list[Manifest]:
