@@ -23,7 +23,6 @@ _WAITS_FOR = {
     "lifecycle": HEALTH,
     "spec.syncWaves": HEALTH,
     "spec.healthChecks": HEALTH,
-    "spec.failurePolicy": HEALTH,
     "spec.syncPolicy.prune.afterHealthy": HEALTH,
 }
 

@@ -51,7 +51,6 @@ def test_each_field_is_named_by_its_path() -> None:
         "spec.syncPolicy.prune.afterHealthy",
         "spec.syncWaves with strategy Health",
         "spec.healthChecks",
-        "spec.failurePolicy",
         "lifecycle.preSync",
         "lifecycle.postSync",
     ]
@@ -60,7 +59,6 @@ def test_each_field_is_named_by_its_path() -> None:
 @pytest.mark.parametrize(
     ("field", "path"),
     [
-        ({"failurePolicy": {"action": "Hold"}}, r"spec\.failurePolicy"),
         ({"healthChecks": [{"kind": "X", "healthy": "true"}]}, r"spec\.healthChecks"),
     ],
 )
