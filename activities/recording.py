@@ -29,7 +29,7 @@ from convoy.policy.trigger import Trigger
 from convoy.sync.claim import withdraw_planned
 from convoy.sync.interruptions import Fenced
 from convoy.sync.ledger import Ledger
-from convoy.sync.release_status import Attempt, Result, settled
+from convoy.sync.release_status import Attempt, Result, rolled_out, settled
 from workflows.contract import (
     Activity,
     Outcome,
@@ -87,7 +87,8 @@ class Recording:
                 raise Fenced  # this worker was frozen: another one has written this result
             if _is_superseded(tree, plan):
                 return None
-            return _settled(tree, done, now) | ({"rollout": rollout.tree()} if rollout is not None else {})
+            status = _settled(tree, done, now)
+            return rolled_out(status, rollout, now=now) if rollout is not None else status
 
         tree = await write_status(
             home, RELEASES, release.namespace, release.name, manager=MANAGER, build=build, known=known

@@ -39,7 +39,7 @@ from convoy.policy.decide import decide_manual
 from convoy.policy.request import force_pending, requested_at
 from convoy.policy.trigger import Trigger, reasons_to_sync, seen
 from convoy.sync.desired import Desired
-from convoy.sync.release_status import begun, rolled_out
+from convoy.sync.release_status import begun, own_status, rolled_out
 from workflows.contract import Activity, Decision, Plan, Resolved, ResolveInput, SyncRequest, WavePlan
 
 _ALWAYS = {
@@ -159,7 +159,7 @@ class Resolving:
         def build(tree: Manifest) -> Manifest | None:
             if tree["metadata"]["uid"] != metadata.uid:
                 return None  # deleted and made again (D39)
-            return rolled_out(tree, rollout.tree() if rollout is not None else None)
+            return rolled_out(own_status(tree), rollout, now=datetime.now(UTC))
 
         tree = await write_status(
             self._services.home, RELEASES, metadata.namespace, metadata.name, manager=MANAGER, build=build

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Final, Literal
 
 from activities.services import Services
@@ -25,6 +25,9 @@ from convoy.sync.desired_order import Origin
 
 _FOR_A_PERSON: Final = {Suspended.reason, WaitingForApproval.reason, WaitingForPrune.reason}
 """Reasons of Applied that only a person ends."""
+
+_AGAIN: Final = timedelta(seconds=5)
+"""From a pass that did not judge a rollout whose time is up to the next one."""
 
 _EVENTS: Final[dict[str, tuple[str, Literal["Normal", "Warning"]]]] = {
     Phase.HEALTHY: ("RolloutHealthy", "Normal"),
@@ -97,12 +100,12 @@ async def rollout_of_a_sync(
 def rollout_due(release: Release) -> datetime | None:
     """Return when the rollout of a Release has to be looked at again, if nothing happens before.
 
-    None also where its time was up already and the pass could not judge it: the next one does.
+    Where its time is up already, this pass judged it a moment too early, or could not judge it (the store failed).
     """
     if release.spec.suspend or waits_for_a_person(release):
         return None
     due = deadline(release.status.rollout, release.spec.failure_policy)
-    return due if due is not None and due > datetime.now(UTC) else None
+    return max(due, datetime.now(UTC) + _AGAIN) if due is not None else None
 
 
 def waits_for_a_person(release: Release) -> bool:

@@ -20,7 +20,9 @@ from convoy.api.conditions import (
 )
 from convoy.api.names import APPLIED, READY, RECONCILING, STALLED
 from convoy.api.objects import Manifest
+from convoy.api.release_status import Rollout
 from convoy.api.times import format_time
+from convoy.health.rollout import Phase
 
 _OWN = (
     "observedGeneration",
@@ -91,7 +93,7 @@ def begun(
     Ready becomes Unknown where the generation is a new one: what kstatus reads must not say that all is well before
     the first look at it. Applied stays as it is.
     """
-    own = _own(tree)
+    own = own_status(tree)
     conditions = (tree.get("status") or {}).get("conditions")
     applied = find_condition(conditions, APPLIED)
     summary = summary_conditions(conditions, generation=tree["metadata"].get("generation", 0), now=now)
@@ -105,15 +107,19 @@ def begun(
     return own
 
 
-def rolled_out(tree: Manifest, rollout: Manifest | None) -> Manifest:
-    """Return the status with this rollout (D28), None for none."""
-    own = {name: value for name, value in _own(tree).items() if name != "rollout"}
-    return own | ({"rollout": rollout} if rollout is not None else {})
+def rolled_out(own: Manifest, rollout: Rollout | None, *, now: datetime) -> Manifest:
+    """Return a status with this rollout in it (D28), None for none; the history remembers when it became healthy."""
+    rest = {name: value for name, value in own.items() if name != "rollout"}
+    if rollout is None:
+        return rest
+    if rollout.phase == Phase.HEALTHY and own.get("history"):
+        rest["history"] = _with_health(own["history"], rollout.render_ref or "", format_time(now))
+    return rest | {"rollout": rollout.tree()}
 
 
 def attempting(tree: Manifest, attempt: Attempt) -> Manifest:
     """Return the status as step 1 of the eight begins: `lastAttempted` without a result."""
-    own = _own(tree)
+    own = own_status(tree)
     own["lastAttempted"] = _last_attempted(attempt)
     return own
 
@@ -125,7 +131,7 @@ def settled(
 
     `generation` is the one that the pass has read: a later one is not reconciled yet.
     """
-    own = _own(tree)
+    own = own_status(tree)
     time = format_time(now)
     own["observedGeneration"] = generation
     if result.attempted is not None:
@@ -158,7 +164,7 @@ def reported(
     tree: Manifest, *, status: str, reason: str, message: str, generation: int, now: datetime
 ) -> Manifest:
     """Return the status where a reconcile applied nothing and only says how things stand."""
-    own = _own(tree)
+    own = own_status(tree)
     own["observedGeneration"] = generation
     own["conditions"] = _conditions(
         tree, status=status, reason=reason, message=message, generation=generation, now=now
@@ -224,7 +230,8 @@ def progress(tree: Manifest, waves: Sequence[Mapping[str, Any]]) -> Manifest:
     return {"waves": [dict(wave) for wave in waves]} | ({"hooks": hooks} if hooks else {})
 
 
-def _own(tree: Manifest) -> Manifest:
+def own_status(tree: Manifest) -> Manifest:
+    """Return the full set of `convoy` as it stands."""
     status = tree.get("status") or {}
     own = {name: status[name] for name in _OWN if name in status}
     conditions = [c for c in status.get("conditions") or () if c.get("type") in _CONDITIONS]
