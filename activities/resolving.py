@@ -29,15 +29,15 @@ from convoy.api.release import Release
 from convoy.api.release_status import Handled, Rollout
 from convoy.api.spec_hash import spec_hash
 from convoy.api.times import format_time
-from convoy.health.observed import healthy_render
+from convoy.health.observed import HealthyRender, healthy_render
 from convoy.kube.errors import NotFound
-from convoy.kube.resources import RELEASES
+from convoy.kube.resources import INVENTORIES, RELEASES
 from convoy.kube.retry import with_retries
 from convoy.kube.status import write_status
 from convoy.policy.cluster_waves import blocking_release
 from convoy.policy.decide import decide_manual
 from convoy.policy.request import force_pending, requested_at
-from convoy.policy.trigger import Trigger, reasons_to_sync, seen
+from convoy.policy.trigger import Trigger, health_digest, reasons_to_sync, seen
 from convoy.sync.desired import Desired
 from convoy.sync.release_status import begun, own_status, rolled_out
 from workflows.contract import Activity, Decision, Plan, Resolved, ResolveInput, SyncRequest, WavePlan
@@ -51,6 +51,8 @@ _ALWAYS = {
     Trigger.RESTARTED,
 }
 """What starts a pass by itself; every other request stands for something that the Release shows."""
+
+_OF_HEALTH = {Trigger.HEALTH_CHANGED, Trigger.HEALTH_REACHED}
 
 FAT_LIMIT = 1000
 """Objects up to which an unchanged render is applied by one activity; a larger one wants to be resumable."""
@@ -84,7 +86,8 @@ class Resolving:
         except ConvoyError as error:
             release, fault = cut(tree), error
         siblings = self._services.siblings.of(name.namespace)
-        now = seen(release, spec_hash=spec_hash(tree), siblings=siblings)
+        health = await self._health(wishes)
+        now = seen(release, spec_hash=spec_hash(tree), health=health, siblings=siblings)
         trigger = trigger_of(release, wishes, reasons_to_sync(release, now))
         if trigger is None:
             return Resolved(
@@ -92,7 +95,7 @@ class Resolving:
             )
         plan = _plan(release, trigger)
         inventory = await inventory_of(self._services, release) if is_watched(release) else ReleaseInventory()
-        await self._begin(tree, now, healthy_ref=healthy_render(inventory))
+        await self._begin(tree, now, healthy=healthy_render(inventory))
         if release.metadata.deletion_timestamp is not None:
             return Resolved(Decision.TEARDOWN, plan)
         if fault is not None:
@@ -102,7 +105,17 @@ class Resolving:
         except ConvoyError as error:
             return Resolved(Decision.STOP, plan, error.reason, error.message)
 
-    async def _begin(self, tree: Manifest, handled: Handled, *, healthy_ref: str) -> None:
+    async def _health(self, wishes: list[SyncRequest]) -> str:
+        """Return the digest of the health data. The local copy may lag behind the news that this pass is about."""
+        name, home = this_release(), self._services.home
+        if not any(wish.trigger in _OF_HEALTH for wish in wishes):
+            return self._services.ownership.health(name.namespace, name.name).digest
+        try:
+            return health_digest(await with_retries(lambda: home.get(INVENTORIES, name.namespace, name.name)))
+        except NotFound:
+            return ""
+
+    async def _begin(self, tree: Manifest, handled: Handled, *, healthy: HealthyRender) -> None:
         info = activity.info()
         metadata = tree["metadata"]
 
@@ -113,7 +126,7 @@ class Resolving:
                 workflow_id=info.workflow_id or "",
                 run_id=info.workflow_run_id or "",
                 now=datetime.now(UTC),
-                healthy_ref=healthy_ref,
+                healthy=healthy,
             )
 
         await write_status(

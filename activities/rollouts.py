@@ -67,7 +67,9 @@ async def rollout_now(
         before,
         replace(
             _sight(release),
-            healthy=healthy_render(inventory),
+            healthy=healthy_render(inventory).since(
+                (before.started_at if before is not None else None) or ""
+            ),
             trouble=trouble_of(release, inventory, ref),
             hook_failed=hook_failed,
             paused=waits_for_a_person(release),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from convoy.api.inventory import ReleaseInventory
 from convoy.api.objects import counted
 from convoy.api.release import Release
@@ -10,12 +12,31 @@ _TOLD = 3
 """Unhealthy objects in a message."""
 
 
-def healthy_render(inventory: ReleaseInventory) -> str:
-    """Return the ref of the render that is applied as a whole and healthy, or nothing."""
+@dataclass(frozen=True, slots=True)
+class HealthyRender:
+    """A render that is applied as a whole and was healthy; empty texts where there is none."""
+
+    ref: str = ""
+    at: str = ""
+    """When it was healthy for the first time since it was applied."""
+    now: bool = False
+    """It still is."""
+
+    def since(self, time: str) -> str:
+        """Return its ref if it was healthy since this time, else nothing."""
+        return self.ref if self.now or (time and self.at >= time) else ""
+
+
+NOT_HEALTHY = HealthyRender()
+
+
+def healthy_render(inventory: ReleaseInventory) -> HealthyRender:
+    """Return the render that is applied as a whole, if it was healthy."""
     health, applied = inventory.status.health, inventory.spec.render_ref
-    if health is None or health.phase != "Healthy" or health.render_ref != applied:
-        return ""
-    return applied or ""
+    if health is None or not applied or health.render_ref != applied:
+        return NOT_HEALTHY
+    now = health.phase == "Healthy"
+    return HealthyRender(applied, health.healthy_at or "", now) if now or health.healthy_at else NOT_HEALTHY
 
 
 def last_healthy_render(release: Release) -> str:

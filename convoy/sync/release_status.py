@@ -22,6 +22,7 @@ from convoy.api.names import APPLIED, READY, RECONCILING, STALLED
 from convoy.api.objects import Manifest
 from convoy.api.release_status import Rollout
 from convoy.api.times import format_time
+from convoy.health.observed import NOT_HEALTHY, HealthyRender
 from convoy.health.rollout import Phase
 
 _OWN = (
@@ -85,11 +86,11 @@ def begun(
     workflow_id: str,
     run_id: str,
     now: datetime,
-    healthy_ref: str = "",
+    healthy: HealthyRender = NOT_HEALTHY,
 ) -> Manifest:
     """Return the status as a pass begins: what it has seen, and where to look in the web UI.
 
-    `healthy_ref` is the render that is applied and healthy, if one is: the history remembers when it became so.
+    The history remembers when the render that is applied became healthy.
     Ready becomes Unknown where the generation is a new one: what kstatus reads must not say that all is well before
     the first look at it. Applied stays as it is.
     """
@@ -102,8 +103,8 @@ def begun(
     own["sync"] = {"workflowId": workflow_id, "runId": run_id}
     if handled.get("syncRequestedAt"):
         own["sync"]["requestedAt"] = handled["syncRequestedAt"]
-    if healthy_ref and own.get("history"):
-        own["history"] = _with_health(own["history"], healthy_ref, format_time(now))
+    if healthy.ref and own.get("history"):
+        own["history"] = _with_health(own["history"], healthy.ref, healthy.at or format_time(now))
     return own
 
 
