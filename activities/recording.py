@@ -11,6 +11,7 @@ from temporalio import activity
 from activities.collecting import collect_renders
 from activities.context import epoch, this_release
 from activities.lease import Lease
+from activities.progress import tell_progress
 from activities.rollouts import inventory_of, rollout_due, rollout_now, rollout_of, tell_rollout
 from activities.services import Services
 from activities.siblings import cut
@@ -29,7 +30,7 @@ from convoy.policy.trigger import Trigger
 from convoy.sync.claim import withdraw_planned
 from convoy.sync.interruptions import Fenced
 from convoy.sync.ledger import Ledger
-from convoy.sync.release_status import Attempt, Result, rolled_out, settled
+from convoy.sync.release_status import Attempt, Result, WaveProgress, rolled_out, settled
 from workflows.contract import (
     Activity,
     Outcome,
@@ -39,6 +40,7 @@ from workflows.contract import (
     RecordRetry,
     SyncEnded,
     SyncRequest,
+    WaveHealth,
 )
 
 log = structlog.get_logger(__name__)
@@ -79,6 +81,9 @@ class Recording:
     async def _record(self, done: RecordInput, lease: Lease) -> Recorded:
         plan, outcome = done.plan, done.outcome
         home, release, now = self._services.home, this_release(), datetime.now(UTC)
+        if done.health is not None:
+            # Before the result: whoever reads that the sync waits reads also what it waits for.
+            await self._tell_health(plan, done.health)
         known = await with_retries(lambda: home.get(RELEASES, release.namespace, release.name))
         rollout = await self._rollout(known, done, _settled(known, done, now))
 
@@ -153,6 +158,11 @@ class Recording:
         except NotFound:
             return ""
         return retry.at
+
+    async def _tell_health(self, plan: Plan, health: WaveHealth) -> None:
+        applied = plan.waves[health.index].objects
+        now_at = WaveProgress(index=health.index, phase=health.phase, applied=applied)
+        await tell_progress(self._services, plan, now_at)
 
     async def _withdraw(self, release: Release, planned_at: str) -> None:
         """Take back what was planned by a sync that ended before its first apply (D13)."""
