@@ -16,7 +16,7 @@ from activities.rollouts import inventory_of, rollout_due, rollout_now, rollout_
 from activities.services import Services
 from activities.siblings import cut
 from convoy.api.errors import ConvoyError, Hold, HookFailed, WaitingForOwner, error_classes
-from convoy.api.names import MANAGER, MANAGER_RETRY
+from convoy.api.names import MANAGER, MANAGER_RETRY, SYNC_FORCE_REQUESTED_AT
 from convoy.api.objects import Manifest, counted
 from convoy.api.release import Release, SyncPolicy
 from convoy.api.release_status import Rollout
@@ -196,7 +196,9 @@ def _is_superseded(tree: Manifest, plan: Plan) -> bool:
 
 
 def _settled(tree: Manifest, done: RecordInput, now: datetime) -> Manifest:
-    message = with_annotation_faults(done.outcome.message, tree["metadata"].get("annotations") or {})
+    # In automatic mode any change of the other annotation starts a reconcile, and in manual mode `resolve` has told.
+    handled = {SYNC_FORCE_REQUESTED_AT: (tree.get("status") or {}).get("lastHandledForceSyncAt")}
+    message = with_annotation_faults(done.outcome.message, tree["metadata"].get("annotations") or {}, handled)
     limit = (tree.get("spec") or {}).get("historyLimit", 10)
     result = _result(done, message)
     return settled(tree, result, generation=done.plan.generation, history_limit=limit, now=now)
