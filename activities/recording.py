@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Literal
 
 import structlog
 from temporalio import activity
 
+from activities.announcing import announce
 from activities.collecting import collect_renders
 from activities.context import epoch, this_release
 from activities.lease import Lease
@@ -15,9 +15,9 @@ from activities.progress import tell_progress
 from activities.rollouts import inventory_of, rollout_due, rollout_now, rollout_of, tell_rollout
 from activities.services import Services
 from activities.siblings import cut
-from convoy.api.errors import ConvoyError, Hold, HookFailed, WaitingForOwner, error_classes
-from convoy.api.names import MANAGER, MANAGER_RETRY
-from convoy.api.objects import Manifest, counted
+from convoy.api.errors import ConvoyError, HookFailed, WaitingForOwner
+from convoy.api.names import MANAGER, MANAGER_RETRY, SYNC_FORCE_REQUESTED_AT
+from convoy.api.objects import Manifest
 from convoy.api.release import Release, SyncPolicy
 from convoy.api.release_status import Rollout
 from convoy.health.rollout import Phase
@@ -56,11 +56,6 @@ def attempt_of(plan: Plan) -> Attempt:
         started_at=plan.started_at,
         objects=plan.objects,
     )
-
-
-def is_news(plan: Plan) -> bool:
-    """Return whether events tell of a pass even if it changes nothing: a resync of a large render is no news."""
-    return plan.changed_render or plan.forced or plan.trigger is Trigger.SYNC_REQUESTED
 
 
 class Recording:
@@ -102,7 +97,7 @@ class Recording:
             return Recorded("", f"Release {release} was made again, or another run has taken over")
         if done.planned_at:
             await self._withdraw(cut(tree), done.planned_at)
-        await self._tell(tree, done)
+        await announce(self._services, tree, done)
         _count(outcome)
         await self._tell_rollout(known, tree, plan)
         await self._services.signals.ended(release, _ended(tree, done))
@@ -173,21 +168,6 @@ class Recording:
             # They stay planned: the next claim takes them over, and no prune touches what was never applied.
             log.warning("planned-keys-not-withdrawn", release=str(this_release()), error=error.message)
 
-    async def _tell(self, tree: Manifest, done: RecordInput) -> None:
-        plan, outcome, events = done.plan, done.outcome, self._services.events
-        failed = error_classes().get(outcome.reason)
-        if failed is not None:
-            type_: Literal["Normal", "Warning"] = "Normal" if issubclass(failed, Hold) else "Warning"
-            await events.emit(tree, reason=outcome.reason, note=outcome.message, type=type_)
-            return
-        if not outcome.changed and not (done.attempted and is_news(plan)):
-            return
-        healed = outcome.changed and not plan.changed_render
-        await events.emit(tree, reason="Healed" if healed else "SyncSucceeded", note=outcome.message)
-        if outcome.pruned:
-            note = f"deleted {counted(outcome.pruned, 'object')} that left the render"
-            await events.emit(tree, reason="Pruned", note=note)
-
 
 def _is_superseded(tree: Manifest, plan: Plan) -> bool:
     """Whether this result is not about the Release as it is: made again (D39), or another run has begun a pass."""
@@ -196,7 +176,9 @@ def _is_superseded(tree: Manifest, plan: Plan) -> bool:
 
 
 def _settled(tree: Manifest, done: RecordInput, now: datetime) -> Manifest:
-    message = with_annotation_faults(done.outcome.message, tree["metadata"].get("annotations") or {})
+    # In automatic mode any change of the other annotation starts a reconcile, and in manual mode `resolve` has told.
+    handled = {SYNC_FORCE_REQUESTED_AT: (tree.get("status") or {}).get("lastHandledForceSyncAt")}
+    message = with_annotation_faults(done.outcome.message, tree["metadata"].get("annotations") or {}, handled)
     limit = (tree.get("spec") or {}).get("historyLimit", 10)
     result = _result(done, message)
     return settled(tree, result, generation=done.plan.generation, history_limit=limit, now=now)
