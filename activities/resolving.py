@@ -10,16 +10,21 @@ from temporalio import activity
 
 from activities.cluster_status import record_cluster
 from activities.context import this_release
+from activities.hook_jobs import forget_strays
 from activities.lease import Lease
 from activities.services import Services
 from activities.siblings import cut
 from convoy.api.errors import ConvoyError, Suspended, WaitingForClusterWave
+from convoy.api.hooks import HookStage
 from convoy.api.names import MANAGER
 from convoy.api.objects import Manifest
 from convoy.api.release import Release
 from convoy.api.release_status import Handled
+from convoy.api.rendered import Render
 from convoy.api.spec_hash import spec_hash
 from convoy.api.times import format_time
+from convoy.hooks.definition import stage_hooks
+from convoy.hooks.plan import runs_due
 from convoy.kube.errors import NotFound
 from convoy.kube.resources import RELEASES
 from convoy.kube.retry import with_retries
@@ -30,7 +35,16 @@ from convoy.policy.request import force_pending, requested_at
 from convoy.policy.trigger import Trigger, reasons_to_sync, seen
 from convoy.sync.desired import Desired
 from convoy.sync.release_status import begun
-from workflows.contract import Activity, Decision, Plan, Resolved, ResolveInput, SyncRequest, WavePlan
+from workflows.contract import (
+    Activity,
+    Decision,
+    HookRun,
+    Plan,
+    Resolved,
+    ResolveInput,
+    SyncRequest,
+    WavePlan,
+)
 
 _ALWAYS = {Trigger.PERIODIC, Trigger.RETRY, Trigger.OWNER_CHANGED, Trigger.MANUAL, Trigger.RESTARTED}
 """What starts a pass by itself; every other request stands for something that the Release shows."""
@@ -120,7 +134,9 @@ class Resolving:
         blocker = blocking_release(release, siblings)
         if blocker is not None:
             raise WaitingForClusterWave(blocker.message)
+        await forget_strays(self._services, release, desired)
         unchanged = not plan.changed_render and not plan.forced and plan.objects <= FAT_LIMIT
+        unchanged = unchanged and not plan.pre_sync and not plan.post_sync
         return Resolved(Decision.REAPPLY if unchanged else Decision.APPLY, plan)
 
     async def _desired(self, release: Release) -> Desired:
@@ -175,4 +191,12 @@ def _with_render(plan: Plan, release: Release, desired: Desired, *, store: bool)
         prune=release.spec.sync_policy.prune.orphaned,
         store=store,
         changed_render=latest is None or latest.render_ref != render.ref,
+        pre_sync=_runs(release, render, HookStage.PRE_SYNC, forced=plan.forced),
+        post_sync=_runs(release, render, HookStage.POST_SYNC, forced=plan.forced),
     )
+
+
+def _runs(release: Release, render: Render, stage: HookStage, *, forced: bool) -> tuple[HookRun, ...]:
+    hooks = stage_hooks(release, render, stage)
+    due = runs_due(hooks, release, render_ref=render.ref, stage=stage, forced=forced)
+    return tuple(HookRun(run.name, run.number) for run in due)

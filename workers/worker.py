@@ -13,6 +13,7 @@ from activities.applying import Applying
 from activities.asking import Asking
 from activities.drifting import Drifting
 from activities.failures import TranslateFailures
+from activities.hooking import Hooking
 from activities.recording import Recording
 from activities.resolving import Resolving
 from activities.services import Services
@@ -70,6 +71,7 @@ def build_worker(client: Client, services: Services) -> Worker:
             applying.prune,
             applying.write_inventory,
             applying.reapply,
+            Hooking(services).run_hooks,
             recording.record,
             recording.record_retry,
             TearingDown(services).teardown,

@@ -106,7 +106,7 @@ class DesiredRenders:
         refuse_unsupported(release)
         destination = await self.destination(release)
         render = await self._fresh(release, destination.target)
-        return self._desired(destination, render, Origin.FRESH)
+        return self._desired(release, destination, render, Origin.FRESH)
 
     async def _resolve(self, release: Release, *, to_apply: bool) -> Desired:
         refuse_unsupported(release)
@@ -116,13 +116,19 @@ class DesiredRenders:
             raise Pinned(f"pin.renderRef: {missing}; {pin_advice(release)}")
         if render is None:
             render = await self._fresh(release, destination.target)
-        return self._desired(destination, render, origin, pin_missing=bool(missing))
+        return self._desired(release, destination, render, origin, pin_missing=bool(missing))
 
     def _desired(
-        self, destination: Destination, render: Render, origin: Origin, *, pin_missing: bool = False
+        self,
+        release: Release,
+        destination: Destination,
+        render: Render,
+        origin: Origin,
+        *,
+        pin_missing: bool = False,
     ) -> Desired:
         if self._own_namespace is not None and destination.target.uid == self._home_uid:
-            refuse_own_namespace(render, self._own_namespace)
+            refuse_own_namespace(render, self._own_namespace, release.lifecycle)
         return Desired(destination, render, origin, pin_missing=pin_missing)
 
     async def _stored(self, release: Release) -> tuple[Origin, Render | None, str]:
