@@ -180,11 +180,10 @@ class HookRig:
                     return standing
                 await asyncio.sleep(POLL)
 
-    async def until(self, hook: str, phase: str) -> HookStatus:
+    async def no_job_is_left(self) -> None:
         async with asyncio.timeout(60):
-            while (found := await self.entry(hook)).phase != phase:
+            while await self.jobs():  # noqa: ASYNC110
                 await asyncio.sleep(POLL)
-        return found
 
 
 def render_of(*hooks: Manifest, ref: str = A, objects: Sequence[Manifest] = ()) -> Render:
