@@ -33,7 +33,8 @@ class Asking:
                     release.name,
                     now=datetime.now(UTC),
                     force=asked.force,
-                    observer=asked.trigger is not Trigger.MANUAL,
+                    by_health=asked.trigger is Trigger.HEALTH_REACHED,
+                    by_drift=asked.trigger is Trigger.SYNC_REQUESTED,
                     uid=asked.uid or None,
                 )
             except (NotFound, UidMismatch):

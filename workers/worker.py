@@ -13,6 +13,7 @@ from activities.applying import Applying
 from activities.asking import Asking
 from activities.drifting import Drifting
 from activities.failures import TranslateFailures
+from activities.gating import Gating
 from activities.hooking import Hooking
 from activities.recording import Recording
 from activities.resolving import Resolving
@@ -42,12 +43,16 @@ def workflow_runner() -> WorkflowRunner:
             "convoy",
             "pydantic",
             "msgspec",
+            "workflows.answers",
             "workflows.attributes",
             "workflows.contract",
             "workflows.history",
+            "workflows.inbox",
             "workflows.state",
             "workflows.steps",
             "workflows.story",
+            "workflows.syncing",
+            "workflows.telling",
             "workflows.views",
         )
     )
@@ -68,6 +73,7 @@ def build_worker(client: Client, services: Services) -> Worker:
             applying.dry_run,
             applying.store_render,
             applying.apply_wave,
+            Gating(services).check_health,
             applying.prune,
             applying.write_inventory,
             applying.reapply,

@@ -15,8 +15,11 @@ SYNC_REQUESTED_AT = f"{GROUP}/sync-requested-at"
 SYNC_FORCE_REQUESTED_AT = f"{GROUP}/sync-force-requested-at"
 """On a Release: the latest forced request (`reference/sync-policy`, Forced sync)."""
 
-OBSERVER_REQUESTED_AT = f"{GROUP}/observer-requested-at"
-"""On a Release: the value of the latest /sync request where the observer made it and no person (D27)."""
+HEALTH_REQUESTED_AT = f"{GROUP}/sync-health-requested-at"
+"""On a Release: the latest /sync request of the health loop. Where it equals `SYNC_REQUESTED_AT`, no person asked."""
+
+DRIFT_REQUESTED_AT = f"{GROUP}/sync-drift-requested-at"
+"""On a Release: the latest /sync request of the drift loop (self-heal). It repeats no hook that failed (D27)."""
 
 ABANDON = f"{GROUP}/abandon"
 """On a Release being deleted: `"true"` gives up on an unreachable target."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from convoy.api.hooks import HookStage
-from convoy.api.names import OBSERVER_REQUESTED_AT
+from convoy.api.names import DRIFT_REQUESTED_AT, HEALTH_REQUESTED_AT
 from convoy.api.release import Release
 from convoy.api.release_status import HookStatus
 from convoy.hooks.definition import StageHook
@@ -70,9 +70,10 @@ def batches(hooks: Iterable[StageHook]) -> Iterator[tuple[StageHook, ...]]:
 
 
 def asked_by_a_person(release: Release) -> str | None:
-    """Return the latest /sync request, or None where there is none or the observer made it (self-heal, health)."""
+    """Return the latest /sync request, or None where there is none or convoy made it itself (self-heal, health)."""
     asked = requested_at(release)
-    return None if asked == release.metadata.annotations.get(OBSERVER_REQUESTED_AT) else asked
+    own = [release.metadata.annotations.get(name) for name in (DRIFT_REQUESTED_AT, HEALTH_REQUESTED_AT)]
+    return None if asked in own else asked
 
 
 def _failed(hook: StageHook, known: dict[str, HookStatus]) -> bool:

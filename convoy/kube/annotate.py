@@ -6,7 +6,12 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from convoy.api.names import OBSERVER_REQUESTED_AT, SYNC_FORCE_REQUESTED_AT, SYNC_REQUESTED_AT
+from convoy.api.names import (
+    DRIFT_REQUESTED_AT,
+    HEALTH_REQUESTED_AT,
+    SYNC_FORCE_REQUESTED_AT,
+    SYNC_REQUESTED_AT,
+)
 from convoy.api.objects import Manifest
 from convoy.api.times import next_request_time, parse_time
 from convoy.kube.client import KubeClient
@@ -25,7 +30,8 @@ async def request_sync(
     *,
     now: datetime,
     force: bool = False,
-    observer: bool = False,
+    by_health: bool = False,
+    by_drift: bool = False,
     uid: str | None = None,
     resource_version: str | None = None,
     changes: Mapping[str, Any] | None = None,
@@ -37,9 +43,9 @@ async def request_sync(
     hooks never stand there without the request that makes them count (`reference/sync-policy`, The /sync request).
 
     The value is later than that of every request before, by a second at least, also if this clock is behind
-    or two requests come in one second (D22). `observer` marks a request that no person made: it repeats no hook that
-    failed (D27). A forced request sets both annotations
-    (`reference/sync-policy`, Forced sync).
+    or two requests come in one second (D22). A forced request sets both annotations
+    (`reference/sync-policy`, Forced sync). `by_health`, `by_drift`: the health or the drift loop asks, and
+    a second annotation says so.
 
     Raises:
         NotFound: the Release is gone.
@@ -58,7 +64,7 @@ async def request_sync(
             raise UidMismatch(
                 f"{RELEASES.key(namespace, name)} was changed meanwhile: read it again", status=409
             )
-        requested, patch = sync_patch(release, now=now, force=force, observer=observer)
+        requested, patch = sync_patch(release, now=now, force=force, by_health=by_health, by_drift=by_drift)
         await home.patch(RELEASES, namespace, name, {**(changes or {}), **patch}, dry_run=dry_run)
         return requested
 
@@ -67,7 +73,12 @@ async def request_sync(
 
 
 def sync_patch(
-    release: Manifest, *, now: datetime, force: bool = False, observer: bool = False
+    release: Manifest,
+    *,
+    now: datetime,
+    force: bool = False,
+    by_health: bool = False,
+    by_drift: bool = False,
 ) -> tuple[str, Manifest]:
     """Return the value of the next request of a Release as it was read, and the merge patch that makes it.
 
@@ -87,17 +98,19 @@ def sync_patch(
             handled=status.get("lastHandledForceSyncAt"),
         )
         wanted = {SYNC_REQUESTED_AT: requested, SYNC_FORCE_REQUESTED_AT: requested}
-    if observer and _is_seen(annotations, status):
-        wanted[OBSERVER_REQUESTED_AT] = requested
+    if by_health:
+        wanted[HEALTH_REQUESTED_AT] = requested
+    if by_drift and not _is_pending(annotations, status):
+        wanted[DRIFT_REQUESTED_AT] = requested
     guard = {"uid": metadata["uid"], "resourceVersion": metadata["resourceVersion"]}
     return requested, {"metadata": {**guard, "annotations": wanted}}
 
 
-def _is_seen(annotations: Mapping[str, str], status: Mapping[str, Any]) -> bool:
-    """Whether a pass has begun that saw the latest request: a person's that waits must not become the observer's."""
+def _is_pending(annotations: Mapping[str, str], status: Mapping[str, Any]) -> bool:
+    """Whether the latest request was not seen by any pass yet: a person's must not become the drift loop's."""
     latest = annotations.get(SYNC_REQUESTED_AT)
-    return latest in (
+    return latest not in (
         None,
-        annotations.get(OBSERVER_REQUESTED_AT),
+        annotations.get(DRIFT_REQUESTED_AT),
         (status.get("handled") or {}).get("syncRequestedAt"),
     )

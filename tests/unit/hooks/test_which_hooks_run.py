@@ -65,7 +65,7 @@ def test_a_failed_hook_is_reported_again_and_nothing_runs() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "observer", "run"),
+    ("asked", "heal", "run"),
     [
         (FIRST, "", 2),
         (LATER, "", 3),
@@ -74,8 +74,8 @@ def test_a_failed_hook_is_reported_again_and_nothing_runs() -> None:
     ],
     ids=["the same request", "a new request", "self-heal asks", "a person asks after self-heal"],
 )
-def test_a_new_request_of_a_person_runs_a_failed_hook_again(asked: str, observer: str, run: int) -> None:
-    known = release(job("migrate"), hooks=[failed(run=2, requestedAt=FIRST)], asked=asked, observer=observer)
+def test_a_new_request_of_a_person_runs_a_failed_hook_again(asked: str, heal: str, run: int) -> None:
+    known = release(job("migrate"), hooks=[failed(run=2, requestedAt=FIRST)], asked=asked, heal=heal)
 
     assert due(known) == [("migrate", run)]
 
