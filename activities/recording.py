@@ -11,6 +11,7 @@ from temporalio import activity
 from activities.collecting import collect_renders
 from activities.context import epoch, this_release
 from activities.lease import Lease
+from activities.progress import tell_progress
 from activities.services import Services
 from activities.siblings import cut
 from convoy.api.errors import ConvoyError, Hold, WaitingForOwner, error_classes
@@ -24,7 +25,7 @@ from convoy.policy.request import with_annotation_faults
 from convoy.policy.trigger import Trigger
 from convoy.sync.claim import withdraw_planned
 from convoy.sync.ledger import Ledger
-from convoy.sync.release_status import Attempt, Result, settled
+from convoy.sync.release_status import Attempt, Result, WaveProgress, settled
 from workflows.contract import (
     Activity,
     Outcome,
@@ -33,6 +34,7 @@ from workflows.contract import (
     RecordInput,
     RecordRetry,
     SyncEnded,
+    WaveHealth,
 )
 
 log = structlog.get_logger(__name__)
@@ -67,6 +69,9 @@ class Recording:
         plan, outcome = done.plan, done.outcome
         release = this_release()
         now = datetime.now(UTC)
+        if done.health is not None:
+            # Before the result: whoever reads that the sync waits reads also what it waits for.
+            await self._tell_health(plan, done.health)
 
         def build(tree: Manifest) -> Manifest | None:
             if tree["metadata"]["uid"] != plan.uid:
@@ -118,6 +123,11 @@ class Recording:
         except NotFound:
             return ""
         return retry.at
+
+    async def _tell_health(self, plan: Plan, health: WaveHealth) -> None:
+        applied = plan.waves[health.index].objects
+        now_at = WaveProgress(index=health.index, phase=health.phase, applied=applied)
+        await tell_progress(self._services, plan, now_at)
 
     async def _withdraw(self, release: Release, planned_at: str) -> None:
         """Take back what was planned by a sync that ended before its first apply (D13)."""
