@@ -28,6 +28,7 @@ from convoy.kube.status import write_status
 from convoy.sync.interruptions import Fenced
 from workflows.contract import Activity, HooksAnswer, HooksInput
 
+POLL_SECONDS: Final = 2.0
 AGAIN_SECONDS: Final = 30.0
 """When a postSync stage looks again at a target that did not answer."""
 
@@ -59,7 +60,7 @@ class Hooking:
         if standing.done and standing.failures and asked.stage is HookStage.PRE_SYNC:
             raise HookFailed(standing.message)
         return HooksAnswer(
-            standing.done, standing.reason, standing.message, standing.deadline, standing.awaits
+            standing.done, standing.reason, standing.message, _look_again(standing), standing.awaits
         )
 
     async def _advance(self, asked: HooksInput, lease: Lease) -> Standing:
@@ -128,3 +129,9 @@ class Hooking:
         told += [f"approved by {entry.approved_by}"] if entry.approved_by else []
         told += [entry.message] if entry.message else []
         await self._services.events.emit(tree, reason=reason, note=": ".join(told), type=kind, action="Hook")
+
+
+def _look_again(standing: Standing) -> float:
+    """Return when to call again: at the deadline, and soon while a Job runs, since nobody tells of its end."""
+    soon = datetime.now(UTC).timestamp() + POLL_SECONDS
+    return min(standing.deadline, soon) if standing.running else standing.deadline

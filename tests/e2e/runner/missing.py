@@ -20,7 +20,6 @@ from tests.e2e.runner.steps import PatchRelease
 HEALTH = "issue 9 (health, waves, hooks, progressive rollout)"
 
 _WAITS_FOR = {
-    "lifecycle": HEALTH,
     "spec.syncWaves": HEALTH,
     "spec.failurePolicy": HEALTH,
     "spec.syncPolicy.prune.afterHealthy": HEALTH,
@@ -30,8 +29,6 @@ _WAITS_FOR = {
 def missing(case: Case) -> str | None:
     """Return what the case waits for, or None where it can be run."""
     needs = dict.fromkeys(field for tree in _releases(case) for field in _unsupported(tree))
-    if any(expectation.hooks for expectation in case.expectations()):
-        needs.setdefault("lifecycle: status.hooks")
     if not needs:
         return None
     return "; ".join(f"{field} waits for {_issue(field)}" for field in needs)

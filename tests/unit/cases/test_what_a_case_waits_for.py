@@ -28,7 +28,6 @@ def test_a_plain_case_waits_for_nothing(tmp_path: Path) -> None:
             "spec.syncPolicy.prune.afterHealthy",
             "issue 9",
         ),
-        ("expect: {hooks: [{name: sweep, runs: 1}]}\n", "status.hooks", "issue 9"),
     ],
 )
 def test_what_is_missing_is_named_with_the_issue(tmp_path: Path, body: str, field: str, issue: str) -> None:
