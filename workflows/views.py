@@ -32,4 +32,5 @@ class DriftView:
     failures: int
     next_tick: str
     next_try: str
+    rollout_due: str
     pending: int

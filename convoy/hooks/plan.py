@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from convoy.api.hooks import HookStage
-from convoy.api.names import DRIFT_REQUESTED_AT, HEALTH_REQUESTED_AT
 from convoy.api.release import Release
 from convoy.api.release_status import HookStatus
 from convoy.hooks.definition import StageHook
 from convoy.policy.request import requested_at
+from convoy.policy.trigger import REQUESTED_BY
 
 PENDING, RUNNING, SUCCEEDED, FAILED, APPROVED = "Pending", "Running", "Succeeded", "Failed", "Approved"
 
@@ -72,7 +72,7 @@ def batches(hooks: Iterable[StageHook]) -> Iterator[tuple[StageHook, ...]]:
 def asked_by_a_person(release: Release) -> str | None:
     """Return the latest /sync request, or None where there is none or convoy made it itself (self-heal, health)."""
     asked = requested_at(release)
-    own = [release.metadata.annotations.get(name) for name in (DRIFT_REQUESTED_AT, HEALTH_REQUESTED_AT)]
+    own = [release.metadata.annotations.get(name) for name in REQUESTED_BY.values()]
     return None if asked in own else asked
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from convoy.api.hooks import HookStage
-from convoy.api.names import DRIFT_REQUESTED_AT, SYNC_REQUESTED_AT
+from convoy.api.names import SELF_HEAL_REQUESTED_AT, SYNC_REQUESTED_AT
 from convoy.api.objects import Manifest, key_of
 from convoy.api.release import Release
 from convoy.api.rendered import Render, RenderedObject
@@ -33,7 +33,7 @@ def release(
     heal: str = "",
 ) -> Release:
     annotations = {SYNC_REQUESTED_AT: asked} if asked else {}
-    annotations |= {DRIFT_REQUESTED_AT: heal} if heal else {}
+    annotations |= {SELF_HEAL_REQUESTED_AT: heal} if heal else {}
     status: dict[str, Any] = {"hooks": hooks or [], "history": [{"renderRef": ref} for ref in applied]}
     if applied:
         status["lastSuccessful"] = {"renderRef": applied[0]}
