@@ -6,11 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from convoy.api.unsupported import field_paths
 from docs import check, generate
 
 HERE = check.ROOT / "README.md"
-AFTER_HEALTHY = "spec.syncPolicy.prune.afterHealthy"
 
 
 def test_nothing_is_wrong_with_the_pages() -> None:
@@ -26,14 +24,6 @@ def test_a_reference_page_has_every_field_of_the_schema() -> None:
         "status.retry.at",
     ):
         assert f"| `{field}` |" in page
-
-
-def test_a_reference_page_marks_what_is_not_built() -> None:
-    rows = generate.pages()["reference/release.md"].splitlines()
-    marked = {row.split("`")[1] for row in rows if "**not yet**" in row}
-    assert all(any(field.startswith(path) for path in field_paths()) for field in marked)
-    assert "spec.source.git" not in marked
-    assert {path for path in field_paths() if " " not in path} <= marked
 
 
 def test_the_flags_have_their_variables_and_defaults() -> None:
@@ -64,20 +54,21 @@ def test_a_wrong_release_is_found() -> None:
     assert "spec.source" in fault
 
 
-def test_a_release_with_a_field_that_is_not_built_is_found() -> None:
-    if AFTER_HEALTHY not in field_paths():
-        pytest.skip("it is built")
-    block = (
-        "```yaml\nkind: Release\nspec:\n  clusterRef: {name: x}\n  source: {inline: {files: {}}}\n"
-        "  content: {manifests: {}}\n  syncPolicy: {prune: {afterHealthy: true}}\n```\n"
-    )
-    (fault,) = check.invalid_resources(HERE, block)
-    assert AFTER_HEALTHY in fault
-
-
 @pytest.mark.parametrize("text", ["    make nothing\n", "Run `make nothing`."])
 def test_a_make_target_that_is_not_there_is_found(text: str) -> None:
     assert list(check.unknown_targets(HERE, text)) == ["make nothing: the Makefile has no such target"]
+
+
+@pytest.mark.parametrize(
+    ("text", "faults"),
+    [
+        ("`kubectl convoy release sync NAME` and kubectl convoy in prose", []),
+        ("$ kubectl convoy release synch shop", ["there is no command 'synch'"]),
+        ("    kubectl-convoy releases list", ["there is no command 'releases'"]),
+    ],
+)
+def test_a_command_that_is_not_there_is_found(text: str, faults: list[str]) -> None:
+    assert [found.partition(": ")[2] for found in check.unknown_commands(HERE, text)] == faults
 
 
 def test_a_place_of_one_machine_is_found() -> None:
