@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from convoy.api.hooks import HookStage as HookStage
 from convoy.api.release import SyncPolicy
 from convoy.policy.trigger import Trigger
 
@@ -301,13 +302,6 @@ class Watch:
     """The wave whose health is waited for, counted from 0 in the order of the plan; -1: the whole render."""
     jobs: tuple[str, ...] = ()
     """Jobs of hooks on the target, as `namespace/name`."""
-
-
-class HookStage(StrEnum):
-    """Which list of hooks."""
-
-    PRE_SYNC = "preSync"
-    POST_SYNC = "postSync"
 
 
 @dataclass(frozen=True, slots=True)
