@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Literal
 
 import structlog
 from temporalio import activity
 
+from activities.assessing import Assessed, assess
 from activities.collecting import collect_renders
 from activities.context import epoch, this_release
 from activities.lease import Lease
@@ -17,8 +19,9 @@ from convoy.api.errors import ConvoyError, Hold, WaitingForOwner, error_classes
 from convoy.api.names import MANAGER, MANAGER_RETRY
 from convoy.api.objects import Manifest, counted
 from convoy.api.release import Release, SyncPolicy
-from convoy.kube.errors import NotFound
+from convoy.kube.errors import NotFound, UidMismatch
 from convoy.kube.resources import RELEASES
+from convoy.kube.retry import with_retries
 from convoy.kube.status import write_status
 from convoy.policy.request import with_annotation_faults
 from convoy.policy.trigger import Trigger
@@ -65,22 +68,38 @@ class Recording:
     async def record(self, done: RecordInput) -> Recorded:
         """Step 8 and the status of every pass; the last thing that a pass does."""
         plan, outcome = done.plan, done.outcome
-        release = this_release()
+        release, home = this_release(), self._services.home
         now = datetime.now(UTC)
+        try:
+            tree = await with_retries(lambda: home.get(RELEASES, release.namespace, release.name))
+        except NotFound:
+            return Recorded("", f"Release {release} is gone")
+        if tree["metadata"]["uid"] != plan.uid:
+            return Recorded("", f"Release {release} was deleted and made again")
+        assessed = Assessed(tree)
+        if done.attempted and outcome.applied:
+            async with Lease():
+                assessed = await assess(self._services, tree, plan, changed=outcome.changed)
 
         def build(tree: Manifest) -> Manifest | None:
             if tree["metadata"]["uid"] != plan.uid:
                 return None  # deleted and made again: this result is not about that Release (D39)
             message = with_annotation_faults(outcome.message, tree["metadata"].get("annotations") or {})
-            result = _result(done, message)
+            result = replace(_result(done, message), health=assessed.digest)
             limit = (tree.get("spec") or {}).get("historyLimit", 10)
             return settled(tree, result, generation=plan.generation, history_limit=limit, now=now)
 
         try:
             tree = await write_status(
-                self._services.home, RELEASES, release.namespace, release.name, manager=MANAGER, build=build
+                home,
+                RELEASES,
+                release.namespace,
+                release.name,
+                manager=MANAGER,
+                build=build,
+                known=assessed.release,
             )
-        except NotFound:
+        except (NotFound, UidMismatch):
             return Recorded("", f"Release {release} is gone")
         if tree["metadata"]["uid"] != plan.uid:
             return Recorded("", f"Release {release} was deleted and made again")
@@ -88,6 +107,8 @@ class Recording:
             await self._withdraw(cut(tree), done.planned_at)
         await self._tell(tree, done)
         _count(outcome)
+        if assessed.watch is not None:
+            await self._services.signals.watch(release, assessed.watch)
         await self._services.signals.ended(release, SyncEnded(plan.uid, outcome.reason, _policy(tree)))
         if done.attempted and outcome.applied:
             async with Lease():

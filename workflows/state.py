@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from workflows.contract import Changed, DriftReport, Plan, Settled, SyncEnded, SyncRequest
+from workflows.contract import Changed, DriftReport, Observed, Plan, Settled, SyncEnded, SyncRequest, Watch
 
 
 @dataclass(slots=True)
@@ -30,6 +30,15 @@ class SyncState:
     """How often the render of the pass was gone from the working store."""
     waiting: str = ""
     """UID of the Release whose last pass ended in a wait that an event will end (D25): the run stays open."""
+
+
+@dataclass(slots=True)
+class HealthState:
+    """All that a Health carries from run to run."""
+
+    render: Watch | None = None
+    jobs: Watch | None = None
+    last: Observed = field(default_factory=Observed)
 
 
 @dataclass(slots=True)

@@ -65,6 +65,8 @@ class Result:
     """After a success: the annotation value read when the pass began (D22)."""
     handled_force_at: str = ""
     """The force request that this pass used up, whatever its result (D24)."""
+    health: str = ""
+    """Digest of the health data that the pass itself wrote: no news to it any more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,6 +129,8 @@ def settled(
         own["lastHandledSyncAt"] = result.handled_sync_at
     if result.handled_force_at:
         own["lastHandledForceSyncAt"] = result.handled_force_at
+    if result.health:
+        own["handled"] = {**own.get("handled", {}), "health": result.health}
     own["sync"] = {**own.get("sync", {}), "settledAt": time}
     own["conditions"] = _conditions(
         tree,
