@@ -13,6 +13,7 @@ from activities.assessing import Assessed, assess
 from activities.collecting import collect_renders
 from activities.context import epoch, this_release
 from activities.lease import Lease
+from activities.progress import tell_progress
 from activities.services import Services
 from activities.siblings import cut
 from convoy.api.errors import ConvoyError, Hold, WaitingForOwner, error_classes
@@ -27,7 +28,7 @@ from convoy.policy.request import with_annotation_faults
 from convoy.policy.trigger import Trigger
 from convoy.sync.claim import withdraw_planned
 from convoy.sync.ledger import Ledger
-from convoy.sync.release_status import Attempt, Result, settled
+from convoy.sync.release_status import Attempt, Result, WaveProgress, settled
 from workflows.contract import (
     Activity,
     Outcome,
@@ -36,6 +37,7 @@ from workflows.contract import (
     RecordInput,
     RecordRetry,
     SyncEnded,
+    WaveHealth,
 )
 
 log = structlog.get_logger(__name__)
@@ -70,6 +72,9 @@ class Recording:
         plan, outcome = done.plan, done.outcome
         release, home = this_release(), self._services.home
         now = datetime.now(UTC)
+        # Before the result: whoever reads that the sync waits, or is done, reads also what is healthy.
+        if done.health is not None:
+            await self._tell_health(plan, done.health)
         try:
             tree = await with_retries(lambda: home.get(RELEASES, release.namespace, release.name))
         except NotFound:
@@ -139,6 +144,11 @@ class Recording:
         except NotFound:
             return ""
         return retry.at
+
+    async def _tell_health(self, plan: Plan, health: WaveHealth) -> None:
+        applied = plan.waves[health.index].objects
+        now_at = WaveProgress(index=health.index, phase=health.phase, applied=applied)
+        await tell_progress(self._services, plan, now_at)
 
     async def _withdraw(self, release: Release, planned_at: str) -> None:
         """Take back what was planned by a sync that ended before its first apply (D13)."""

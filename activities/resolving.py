@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from temporalio import activity
 
@@ -18,6 +19,7 @@ from convoy.api.names import MANAGER
 from convoy.api.objects import Manifest
 from convoy.api.release import Release
 from convoy.api.release_status import Handled
+from convoy.api.rendered import Render
 from convoy.api.spec_hash import spec_hash
 from convoy.api.times import format_time
 from convoy.kube.errors import NotFound
@@ -32,10 +34,24 @@ from convoy.sync.desired import Desired
 from convoy.sync.release_status import begun
 from workflows.contract import Activity, Decision, Plan, Resolved, ResolveInput, SyncRequest, WavePlan
 
-_ALWAYS = {Trigger.PERIODIC, Trigger.RETRY, Trigger.OWNER_CHANGED, Trigger.MANUAL, Trigger.RESTARTED}
+_ALWAYS = {
+    Trigger.PERIODIC,
+    Trigger.RETRY,
+    Trigger.OWNER_CHANGED,
+    Trigger.MANUAL,
+    Trigger.RESTARTED,
+    Trigger.APPROVED,
+    Trigger.TIMED_OUT,
+}
 """What starts a pass by itself; every other request stands for something that the Release shows."""
 
 _OF_HEALTH = {Trigger.HEALTH_CHANGED, Trigger.HEALTH_REACHED}
+
+_LOOKS = {Trigger.HEALTH_REACHED, Trigger.HEALTH_CHANGED, Trigger.APPROVED, Trigger.TIMED_OUT}
+"""What asks to look whether a wait is over."""
+
+GATE_TIMEOUT = timedelta(minutes=10)
+"""How long a wave with strategy Health waits, where `spec.syncWaves` sets no timeout, or 0."""
 
 FAT_LIMIT = 1000
 """Objects up to which an unchanged render is applied by one activity; a larger one wants to be resumable."""
@@ -134,6 +150,7 @@ class Resolving:
         if blocker is not None:
             raise WaitingForClusterWave(blocker.message)
         unchanged = not plan.changed_render and not plan.forced and plan.objects <= FAT_LIMIT
+        unchanged = unchanged and not _may_wait(plan)
         return Resolved(Decision.REAPPLY if unchanged else Decision.APPLY, plan)
 
     async def _desired(self, release: Release) -> Desired:
@@ -151,13 +168,15 @@ class Resolving:
 def trigger_of(release: Release, wishes: list[SyncRequest], reasons: list[Trigger]) -> Trigger | None:
     """Return why this pass is made, or None where nothing is due.
 
+    What asks only to look whether a wait is over stands back behind all else, which applies finished waves again.
+
     A pass that began and never wrote its result is made again: its worker died in `resolve`, or somebody reset or
     terminated its run. The workflow id is the lock, so nobody is still at it.
     """
-    if reasons:
-        return reasons[0]
-    due = next((wish.trigger for wish in wishes if wish.trigger in _ALWAYS), None)
-    return due or (Trigger.RESTARTED if wishes and _is_unfinished(release) else None)
+    due = [*reasons, *(wish.trigger for wish in wishes if wish.trigger in _ALWAYS)]
+    if not due:
+        return Trigger.RESTARTED if wishes and _is_unfinished(release) else None
+    return next((trigger for trigger in due if trigger not in _LOOKS), due[0])
 
 
 def _is_unfinished(release: Release) -> bool:
@@ -184,8 +203,27 @@ def _with_render(plan: Plan, release: Release, desired: Desired, *, store: bool)
         plan,
         render_ref=render.ref,
         revision=render.revision,
-        waves=tuple(WavePlan(wave, len(objects)) for wave, objects in render.waves()),
+        waves=tuple(_waves(release, render)),
         prune=release.spec.sync_policy.prune.orphaned,
+        prune_after_healthy=release.spec.sync_policy.prune.after_healthy,
         store=store,
         changed_render=latest is None or latest.render_ref != render.ref,
     )
+
+
+def _waves(release: Release, render: Render) -> Iterator[WavePlan]:
+    """Yield the waves of the render; the first one has none before it whose health it could wait for."""
+    timeouts = {
+        wave.wave: (wave.timeout or GATE_TIMEOUT).total_seconds()
+        for wave in release.spec.sync_waves
+        if wave.strategy == "Health"
+    }
+    for index, (wave, objects) in enumerate(render.waves()):
+        gate = index > 0 and wave in timeouts
+        yield WavePlan(wave, len(objects), gate=gate, timeout=timeouts[wave] if gate else 0.0)
+
+
+def _may_wait(plan: Plan) -> bool:
+    """Whether the pass has places at which it may have to wait, which one activity cannot."""
+    gates = any(wave.gate for wave in plan.waves) or (plan.prune and plan.prune_after_healthy)
+    return gates or bool(plan.pre_sync or plan.post_sync)

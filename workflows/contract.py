@@ -249,6 +249,8 @@ class WaveInput:
     plan: Plan
     index: int
     seen: str = ""
+    gated: bool = False
+    """The wave before it was found healthy, and `status.waves` says so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,6 +277,15 @@ class HealthAnswer:
     healthy: bool
     message: str = ""
     """Names what is not healthy and why; empty where all is."""
+
+
+@dataclass(frozen=True, slots=True)
+class WaveHealth:
+    """What `status.waves` says of a wave whose health a pass has waited for."""
+
+    index: int
+    phase: str
+    """`WaitingForHealth`, `Healthy` or `Failed`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -395,6 +406,8 @@ class RecordInput:
     """Step 1 of the eight began: `lastAttempted` tells of it."""
     planned_at: str = ""
     """Set if keys were planned and nothing was applied."""
+    health: WaveHealth | None = None
+    """Set if the pass has looked at the health of a wave and applied none after it."""
 
 
 @dataclass(frozen=True, slots=True)

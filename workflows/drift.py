@@ -10,6 +10,7 @@ import asyncio
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+from pydantic import ValidationError
 from temporalio import workflow
 from temporalio.exceptions import ApplicationError
 
@@ -47,7 +48,9 @@ PATIENCE = 120.0
 """Seconds that a pass waits for the end of a Sync where there is no tick that would end the wait."""
 
 
-@workflow.defn(name="Drift")
+@workflow.defn(
+    name="Drift", failure_exception_types=[ValidationError]
+)  # input of another shape fails the run
 class Drift:
     """Finds drift, asks for syncs, and remembers when the next one is due."""
 

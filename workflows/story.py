@@ -6,9 +6,13 @@ from workflows.contract import Plan
 from workflows.state import DriftState, HealthState
 
 
-def sync_details(plan: Plan, *, phase: str, waves_done: int, reason: str = "", message: str = "") -> str:
+def sync_details(
+    plan: Plan, *, phase: str, waves_done: int, reason: str = "", message: str = "", deadline: str = ""
+) -> str:
     """Tell which render goes where, how far its waves are, and what the run waits for or died of."""
     lines = [f"**{phase}**" + (f" – {reason}: {message}" if reason else "")]
+    if deadline:
+        lines += ["", f"waits until {deadline} at most"]
     if plan.render_ref:
         lines += ["", f"render `{plan.render_ref}` from `{plan.revision}` to Cluster `{plan.cluster}`"]
     if plan.waves:

@@ -35,6 +35,17 @@ _OWN = (
 )
 _CONDITIONS = (APPLIED, READY, RECONCILING, STALLED)
 
+_BEGUN = ("Applying", "Applied", "WaitingForHealth")
+_BEFORE: Mapping[str, tuple[str, ...]] = {
+    "Pending": (),
+    "Applying": ("Applying",),
+    "Applied": ("Applying", "Applied"),
+    "WaitingForHealth": _BEGUN,
+    "Healthy": (*_BEGUN, "Healthy"),
+    "Failed": (*_BEGUN, "Failed"),
+}
+"""Which phase a wave had before, if it has been in this one since it was started."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempt:
@@ -76,6 +87,8 @@ class WaveProgress:
     index: int
     phase: str
     applied: int = 0
+    gated: bool = False
+    """The wave before this one was found healthy."""
 
 
 def begun(
@@ -179,29 +192,34 @@ def waves_at(
     now_at: WaveProgress,
     *,
     time: str,
+    strategies: Mapping[int, str] | None = None,
 ) -> list[Manifest]:
-    """Return `status.waves` for a plan of (wave, objects); times of what does not change stay."""
+    """Return `status.waves` for a plan of (wave, objects); times of what does not change stay.
+
+    `strategies` are those of `spec.syncWaves`. A wave that was found healthy stays so until it is applied again.
+    """
     known = {wave["wave"]: wave for wave in before}
     waves: list[Manifest] = []
     for index, (number, objects) in enumerate(plan):
         old = known.get(number, {})
         if index < now_at.index:
-            phase, applied = "Applied", objects
+            healthy = old.get("phase") == "Healthy" or (now_at.gated and index == now_at.index - 1)
+            phase, applied = "Healthy" if healthy else "Applied", objects
         elif index == now_at.index:
             phase, applied = now_at.phase, now_at.applied
         else:
             phase, applied = "Pending", 0
         wave: Manifest = {
             "wave": number,
-            "strategy": "Apply",
+            "strategy": (strategies or {}).get(number, "Apply"),
             "phase": phase,
             "objects": objects,
             "applied": applied,
         }
-        started = old.get("startedAt") if old.get("phase") in ("Applying", phase) else None
+        started = old.get("startedAt") if old.get("phase") in _BEFORE[phase] else None
         if phase != "Pending":
             wave["startedAt"] = started or time
-        if phase in ("Applied", "Failed"):
+        if phase in ("Applied", "Healthy", "Failed"):
             wave["finishedAt"] = (old.get("finishedAt") if old.get("phase") == phase else None) or time
         waves.append(wave)
     return waves

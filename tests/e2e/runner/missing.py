@@ -21,9 +21,7 @@ HEALTH = "issue 9 (health, waves, hooks, progressive rollout)"
 
 _WAITS_FOR = {
     "lifecycle": HEALTH,
-    "spec.syncWaves": HEALTH,
     "spec.failurePolicy": HEALTH,
-    "spec.syncPolicy.prune.afterHealthy": HEALTH,
 }
 
 

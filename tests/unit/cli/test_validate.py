@@ -85,6 +85,23 @@ def test_each_file_inside_a_release_tells_its_problem_at_its_line_of_the_file_ar
     assert "metadata.name" in second
 
 
+def test_a_field_that_the_render_refuses_is_told_at_its_line(tmp_path: Path) -> None:
+    text = inline(a="apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n")
+    mutations = """\
+    mutations:
+      - merge: {metadata: {labels: {team: shop}}}
+      - target: {kind: ConfigMap}
+        patch: [{op: remove, path: /data/none}]
+    """
+    path = written(tmp_path, text + dedent(mutations))
+    line = path.read_text().splitlines().index("  - target: {kind: ConfigMap}") + 1
+    assert f"{path}:{line}: mutations[1] on ConfigMap default/a" in run("validate", "-f", path, code=1)
+
+    nowhere = HEAD.replace("{manifests: {}}", "{path: gone, manifests: {}}")
+    path = written(tmp_path, nowhere + "  source: {inline: {files: {}}}\n")
+    assert f"{path}:6: spec.content.path: the source has no folder" in run("validate", "-f", path, code=1)
+
+
 def test_an_object_that_is_there_twice(tmp_path: Path) -> None:
     text = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"
     path = written(tmp_path, inline(one=text, two=text))
