@@ -119,6 +119,26 @@ async def test_a_deployment_that_breaks_later_is_found_by_a_drift_pass(
     assert requests(tree) == before, "a render that was healthy before is not asked for again"
 
 
+async def test_a_drift_pass_over_a_healthy_release_writes_nothing_about_its_health(
+    convoy: Convoy, tenant: Tenant
+) -> None:
+    await tenant.release("app", {"a.yaml": deployment("web", tenant.namespace)})
+    await healthy(tenant, "app")
+    await closed(tenant, "app")
+    await tenant.in_sync("app")
+    await tenant.applied("app")
+    await convoy.check(ReleaseId(tenant.namespace, "app"))
+    before = await versions(tenant, "app"), await tenant.passes("app")
+    for _ in range(3):
+        await convoy.check(ReleaseId(tenant.namespace, "app"))
+    assert (await versions(tenant, "app"), await tenant.passes("app")) == before
+
+
+async def versions(tenant: Tenant, name: str) -> tuple[str, str]:
+    inventory = await tenant.home.get(INVENTORIES, tenant.namespace, name)
+    return (await tenant.get(name))["metadata"]["resourceVersion"], inventory["metadata"]["resourceVersion"]
+
+
 def requests(tree: Manifest) -> Manifest:
     annotations: Manifest = tree["metadata"]["annotations"]
     return {name: value for name, value in annotations.items() if "requested-at" in name}
