@@ -32,6 +32,8 @@ class Assessed:
     """The Release after what was written."""
     digest: str = ""
     """For `status.handled.health`; empty where nothing is known."""
+    healthy_at: str = ""
+    """When the render was healthy for the first time; empty where it was not yet."""
     watch: Watch | None = None
     """What is left to watch."""
 
@@ -51,8 +53,8 @@ async def assess(services: Services, tree: Manifest, plan: Plan, *, changed: boo
         reported = await report_health(services, tree, health, generation=plan.generation, ask=False)
     except (ConvoyError, ApiError, RenderMissing):
         return Assessed(tree, watch=watch)
-    settled = health.phase in (Phase.HEALTHY, Phase.DEGRADED)
-    return Assessed(reported.release, reported.digest, None if settled else watch)
+    moves = health.phase not in (Phase.HEALTHY, Phase.DEGRADED)
+    return Assessed(reported.release, reported.digest, reported.healthy_at, watch if moves else None)
 
 
 async def _look(services: Services, release: Release, plan: Plan) -> RenderHealth:

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from activities.context import this_release
 from activities.services import Services
 from activities.siblings import cut
-from convoy.api.names import MANAGER_HEALTH, MANAGER_OBSERVE
+from convoy.api.names import HEALTH_REQUESTED_AT, MANAGER_HEALTH, MANAGER_OBSERVE
 from convoy.api.objects import Manifest
 from convoy.health.assessment import RenderHealth
 from convoy.health.status import (
@@ -43,6 +43,8 @@ class Reported:
     """The Release after it."""
     digest: str
     """Of the health data, as `status.handled.health` holds it."""
+    healthy_at: str
+    """When the render was healthy for the first time; empty where it never was."""
 
 
 async def report_health(
@@ -74,7 +76,9 @@ async def report_health(
         raise NotFound(f"{INVENTORIES.key(namespace, name)} is that of an earlier Release")
     requested = ""
     if ask and (wave_done or reaches(health_of(inventory), health)):
-        requested = await request_sync(services.home, namespace, name, now=now, by_health=True, uid=uid)
+        requested = await request_sync(
+            services.home, namespace, name, now=now, by=HEALTH_REQUESTED_AT, uid=uid
+        )
 
     def of_inventory(latest: Manifest) -> Manifest | None:
         before, after = health_of(latest), next_health(health_of(latest), health, now=now)
@@ -109,13 +113,13 @@ async def report_health(
     if requested:
         wish = SyncRequest(trigger=Trigger.HEALTH_REACHED, uid=uid, id=requested)
         await services.signals.sync(ReleaseId(namespace, name), wish)
-    return Reported(tree, health_digest(inventory))
+    return Reported(tree, health_digest(inventory), health_of(inventory).get("healthyAt") or "")
 
 
 async def ask_for_sync(services: Services, uid: str) -> None:
     """Ask for a sync as the health loop does: a batch of hooks is done. Raises as `request_sync`."""
     name = this_release()
     requested = await request_sync(
-        services.home, name.namespace, name.name, now=datetime.now(UTC), by_health=True, uid=uid
+        services.home, name.namespace, name.name, now=datetime.now(UTC), by=HEALTH_REQUESTED_AT, uid=uid
     )
     await services.signals.sync(name, SyncRequest(trigger=Trigger.HEALTH_REACHED, uid=uid, id=requested))

@@ -17,8 +17,6 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
-from typer.main import get_command
-
 from convoy.api.common import RULES
 from convoy.api.crd import generate_crds
 from convoy.api.times import DURATION_PATTERN, format_duration
@@ -243,7 +241,7 @@ def _flags_page() -> str:
 def _cli_page() -> str:
     parts = [_GENERATED.replace("the models", "the commands"), _CLI]
     os.environ["COLUMNS"] = "100"  # the pages must not depend on somebody's terminal
-    for words in _commands(get_command(app), ()):
+    for words in _commands(app, ()):
         with redirect_stdout(StringIO()) as told:
             run_cli([*words, "--help"])
         page = told.getvalue().strip()

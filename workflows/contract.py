@@ -194,6 +194,8 @@ class Plan:
     prune: bool = False
     store: bool = False
     started_at: str = ""
+    run_id: str = ""
+    """The run that began the pass, as `status.sync` has it: the result of another run's pass is not overwritten."""
     generation: int = 0
     """metadata.generation of the Release as the pass read it."""
     changed_render: bool = False
@@ -464,6 +466,8 @@ class SyncEnded:
     uid: str
     reason: str
     policy: SyncPolicy
+    rollout_due: float = 0.0
+    """When the time of the Release's rollout is up (D28), in seconds since the epoch; 0: none is running."""
 
 
 class Verdict(StrEnum):

@@ -106,6 +106,8 @@ class DriftState:
     next_tick: float = 0.0
     failures: int = 0
     next_try: float = 0.0
+    rollout_due: float = 0.0
+    """When the time of the Release's rollout is up (D28); 0 means that none is running."""
     passes: int = 0
     busy: bool = False
     """A Sync applies: events and checks wait for its end, at most until the tick (D35)."""

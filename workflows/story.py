@@ -24,13 +24,15 @@ def sync_details(
     return "\n".join(lines)
 
 
-def drift_details(state: DriftState, *, next_tick: str, next_try: str) -> str:
-    """Tell the last verdict and when the next pass and the next try are due."""
+def drift_details(state: DriftState, *, next_tick: str, next_try: str, rollout_due: str) -> str:
+    """Tell the last verdict, and when the next pass, the next try and the end of the rollout's time are due."""
     last = state.last
     verdict = f"**{last.verdict.value}** – {last.message}" if last else "no pass yet"
     lines = [verdict, "", f"next pass and reconcile: {next_tick}"]
     if next_try:
         lines.append(f"next try of the failed sync: {next_try} (after {state.failures} failures)")
+    if rollout_due:
+        lines.append(f"the rollout has to be healthy by {rollout_due}")
     return "\n".join(lines)
 
 

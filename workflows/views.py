@@ -32,6 +32,7 @@ class DriftView:
     failures: int
     next_tick: str
     next_try: str
+    rollout_due: str
     pending: int
 
 

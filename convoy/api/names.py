@@ -15,6 +15,9 @@ SYNC_REQUESTED_AT = f"{GROUP}/sync-requested-at"
 SYNC_FORCE_REQUESTED_AT = f"{GROUP}/sync-force-requested-at"
 """On a Release: the latest forced request (`reference/sync-policy`, Forced sync)."""
 
+SELF_HEAL_REQUESTED_AT = f"{GROUP}/sync-self-heal-requested-at"
+"""On a Release: the latest /sync request that the observer made since it found drift."""
+
 HEALTH_REQUESTED_AT = f"{GROUP}/sync-health-requested-at"
 """On a Release: the latest /sync request of the health loop. Where it equals `SYNC_REQUESTED_AT`, no person asked."""
 

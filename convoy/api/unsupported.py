@@ -12,7 +12,6 @@ from convoy.api.errors import Unsupported
 from convoy.api.release import Release
 
 _FIELDS: dict[str, Callable[[Release], object]] = {
-    "spec.failurePolicy": lambda release: release.spec.failure_policy,
     "lifecycle.preSync": lambda release: release.lifecycle.pre_sync,
     "lifecycle.postSync": lambda release: release.lifecycle.post_sync,
 }
