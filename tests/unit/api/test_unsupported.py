@@ -55,6 +55,6 @@ def test_each_field_is_named_by_its_path() -> None:
 
 
 def test_the_answer_is_unsupported() -> None:
-    after_healthy = {"syncPolicy": {"prune": {"afterHealthy": True}}}
-    with pytest.raises(Unsupported, match=r"spec\.syncPolicy\.prune\.afterHealthy"):
-        refuse_unsupported(Release.read({"spec": SPEC | after_healthy}))
+    hook = {"name": "go", "approval": {}}
+    with pytest.raises(Unsupported, match=r"lifecycle\.preSync"):
+        refuse_unsupported(Release.read({"spec": SPEC, "lifecycle": {"preSync": [hook]}}))
