@@ -26,11 +26,10 @@ from convoy.kube.errors import NotFound
 from convoy.kube.resources import RELEASES
 from convoy.kube.status import write_status
 from convoy.sync.interruptions import Fenced
-from workflows.contract import Activity, HooksAnswer, HooksInput
+from workflows.contract import Activity, HooksAnswer, HooksInput, Watch
 
-POLL_SECONDS: Final = 2.0
 AGAIN_SECONDS: Final = 30.0
-"""When a postSync stage looks again at a target that did not answer."""
+"""When to look again at a target that did not answer, and at Jobs whose end nobody told of."""
 
 _EVENTS: Final[dict[str, tuple[str, Literal["Normal", "Warning"]]]] = {
     SUCCEEDED: ("HookSucceeded", "Normal"),
@@ -59,6 +58,8 @@ class Hooking:
                 return HooksAnswer(False, WaitingForHook.reason, error.message, again)
         if standing.done and standing.failures and asked.stage is HookStage.PRE_SYNC:
             raise HookFailed(standing.message)
+        if standing.jobs:
+            await self._services.signals.watch(this_release(), Watch(asked.plan.uid, jobs=standing.jobs))
         return HooksAnswer(
             standing.done, standing.reason, standing.message, _look_again(standing), standing.awaits
         )
@@ -132,6 +133,6 @@ class Hooking:
 
 
 def _look_again(standing: Standing) -> float:
-    """Return when to call again: at the deadline, and soon while a Job runs, since nobody tells of its end."""
-    soon = datetime.now(UTC).timestamp() + POLL_SECONDS
-    return min(standing.deadline, soon) if standing.running else standing.deadline
+    """Return when to call again: at the deadline, and now and then while a Job runs, should its end not be told."""
+    again = datetime.now(UTC).timestamp() + AGAIN_SECONDS
+    return min(standing.deadline, again) if standing.jobs else standing.deadline

@@ -31,8 +31,8 @@ class Standing:
     """When to look again at the latest, in seconds since the epoch; 0: never."""
     awaits: tuple[str, ...] = ()
     """Names of the approvals that are waited for."""
-    running: bool = False
-    """Whether a Job is waited for."""
+    jobs: tuple[str, ...] = ()
+    """The Jobs that are waited for, as `namespace/name`."""
 
     @property
     def message(self) -> str:
@@ -53,14 +53,14 @@ def failure(entry: HookStatus) -> str:
 def waiting(release: Release, hooks: Sequence[tuple[StageHook, HookStatus]]) -> Standing:
     """Return the standing of a batch of which these hooks have not ended."""
     asked = tuple(hook.name for hook, _ in hooks if hook.is_approval)
-    running = len(hooks) > len(asked)
+    jobs = tuple(entry.job or "" for hook, entry in hooks if not hook.is_approval)
     return Standing(
         False,
-        reason=WaitingForHook.reason if running else WaitingForApproval.reason,
+        reason=WaitingForHook.reason if jobs else WaitingForApproval.reason,
         waits=tuple(_told(release, hook, entry) for hook, entry in hooks),
         deadline=min(deadline_of(hook, entry).timestamp() for hook, entry in hooks),
         awaits=asked,
-        running=running,
+        jobs=jobs,
     )
 
 
