@@ -22,7 +22,7 @@ from convoy.kube.resources import RELEASES
 from convoy.kube.status import write_status
 from convoy.policy.request import with_annotation_faults
 from convoy.policy.trigger import Trigger
-from convoy.sync.claim import withdraw_planned
+from convoy.sync.claim import let_go
 from convoy.sync.ledger import Ledger
 from convoy.sync.release_status import Attempt, Result, settled
 from workflows.contract import (
@@ -84,8 +84,8 @@ class Recording:
             return Recorded("", f"Release {release} is gone")
         if tree["metadata"]["uid"] != plan.uid:
             return Recorded("", f"Release {release} was deleted and made again")
-        if done.planned_at:
-            await self._withdraw(cut(tree), done.planned_at)
+        if outcome.reason != WaitingForOwner.reason and not (done.attempted and outcome.applied):
+            await self._let_go(cut(tree))
         await self._tell(tree, done)
         _count(outcome)
         await self._services.signals.ended(release, SyncEnded(plan.uid, outcome.reason, _policy(tree)))
@@ -119,13 +119,12 @@ class Recording:
             return ""
         return retry.at
 
-    async def _withdraw(self, release: Release, planned_at: str) -> None:
-        """Take back what was planned by a sync that ended before its first apply (D13)."""
+    async def _let_go(self, release: Release) -> None:
+        """Hold nothing that is not applied while no pass runs, however this one ended (D13, D14)."""
         try:
             ledger = await Ledger.open(self._services.home, release=release, epoch=epoch())
-            await withdraw_planned(ledger, planned_at)
+            await let_go(ledger)
         except ConvoyError as error:
-            # They stay planned: the next claim takes them over, and no prune touches what was never applied.
             log.warning("planned-keys-not-withdrawn", release=str(this_release()), error=error.message)
 
     async def _tell(self, tree: Manifest, done: RecordInput) -> None:

@@ -27,8 +27,7 @@ from convoy.kube.discovery import Discovery
 from convoy.kube.errors import NotFound
 from convoy.kube.resources import CONFIG_MAPS, NAMESPACES
 from convoy.kube.targets import Target
-from convoy.sync.apply import apply_wave, entries_of
-from convoy.sync.claim import claim
+from convoy.sync.apply import apply_wave
 from convoy.sync.interruptions import Interrupted
 from convoy.sync.inventory import Record
 from convoy.sync.ledger import Ledger
@@ -208,8 +207,7 @@ class TwoReleases(RuleBasedStateMachine):
             self.client, release=model, target_uid=self.rig.target.uid, epoch=epoch()
         )
         render = self.render(release, names)
-        ordered = [item for _, objects in render.waves() for item in objects]
-        await claim(ledger, entries_of(ordered), self.rig.ownership)
+        await self.rig.claim(ledger, render)
         done: list[str] = []
 
         def on_applied(index: int, key: ObjectKey, uid: str, generation: int) -> None:
