@@ -51,7 +51,7 @@ format: .venv/.synced ## format the code and mend what the linter can
 # The stamps hold what the environment was made from; uv lives apart, since a sync removes what is not locked.
 .venv/.synced: pyproject.toml uv.lock $(UV)
 	@echo "setting up .venv"
-	@UV_PYTHON_DOWNLOADS=never $(UV) sync --quiet --frozen --python $(PYTHON)
+	@UV_PYTHON_DOWNLOADS=never $(UV) sync --quiet --frozen --compile-bytecode --python $(PYTHON)
 	@touch $@
 
 $(UV): Makefile

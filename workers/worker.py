@@ -41,12 +41,16 @@ def workflow_runner() -> WorkflowRunner:
             "convoy",
             "pydantic",
             "msgspec",
+            "workflows.answers",
             "workflows.attributes",
             "workflows.contract",
             "workflows.history",
+            "workflows.inbox",
             "workflows.state",
             "workflows.steps",
             "workflows.story",
+            "workflows.syncing",
+            "workflows.telling",
             "workflows.views",
         )
     )

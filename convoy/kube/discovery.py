@@ -180,8 +180,7 @@ class Discovery:
         Raises:
             ApiError: the server could not be asked.
         """
-        await self.refresh()
-        answer = await self._client.request("GET", "/version")
+        answer, _ = await asyncio.gather(self._client.request("GET", "/version"), self.refresh())
         if answer.status >= 300:
             raise error_of(answer.status, answer.headers, answer.body)
         try:

@@ -32,7 +32,9 @@ def find_program(name: str, *, needed_by: str) -> str:
 
 def bare_environment(home: Path) -> dict[str, str]:
     """Return an environment without programs, credentials and network: HTTP goes to a proxy that does not exist."""
-    env = {"HOME": str(home), "PATH": str(home), "LC_ALL": "C", "GOMEMLIMIT": "768MiB"}
+    env = {"HOME": str(home), "PATH": str(home), "LC_ALL": "C"}
+    # A render lives for a second: collecting garbage less often saves a quarter of kustomize's CPU, for 35 MB more.
+    env |= {"GOGC": "400", "GOMEMLIMIT": "768MiB"}
     return env | dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"), _NOWHERE)
 
 

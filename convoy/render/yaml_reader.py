@@ -12,13 +12,21 @@ import base64
 import binascii
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final, NoReturn
 
-from yaml.cyaml import CSafeLoader
+from yaml._yaml import CParser
 from yaml.error import MarkedYAMLError
-from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+from yaml.events import (
+    AliasEvent,
+    Event,
+    MappingEndEvent,
+    MappingStartEvent,
+    ScalarEvent,
+    SequenceEndEvent,
+    StreamEndEvent,
+)
 from yaml.reader import ReaderError
 
 from convoy.api.errors import Unsupported
@@ -28,7 +36,7 @@ MAX_DEPTH: Final = 200
 """Levels of nesting. The deepest CRD schemas known have about 60."""
 
 _TAG: Final = "tag:yaml.org,2002:"
-_PLAIN: Final = "plain"
+_OPEN: Final = object()
 _NODE_COST: Final = 64
 
 
@@ -67,31 +75,11 @@ def read_documents(data: bytes, *, name: str, budget: Budget | None = None) -> l
     return list(_YamlFile(text, name=name, budget=budget).documents())
 
 
-class _Composer(CSafeLoader):
-    """libyaml's nodes, with no meaning given to scalars yet."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__(text)
-        self._depth = 0
-
-    def descend_resolver(self, *_: Any) -> None:
-        self._depth += 1
-        if self._depth > MAX_DEPTH + 2:
-            raise _TooDeep
-
-    def ascend_resolver(self) -> None:
-        self._depth -= 1
-
-    def resolve(self, kind: type[Node], _value: Any, implicit: Any) -> str:
-        return _PLAIN if kind is ScalarNode and implicit[0] else _TAG + "str"
-
-
-class _TooDeep(Exception):
-    pass
-
-
 class _YamlFile:
-    """Builds the trees of one file."""
+    """Builds the trees of one file.
+
+    From libyaml's events and not from its nodes: of a big chart those would cost as much again as everything else.
+    """
 
     def __init__(self, text: str, *, name: str, budget: Budget) -> None:
         self._text = text
@@ -99,20 +87,23 @@ class _YamlFile:
         self._budget = budget
         self._number = 0
         self._line = 1
+        self._parser = CParser(text)
+        self._next: Callable[[], Any] = self._parser.get_event
+        self._anchors: dict[str, Any] = {}
+        """What an alias stands for: the event of a scalar, else the tree, `_OPEN` until it is complete."""
 
     def documents(self) -> Iterator[Document]:
-        composer: _Composer | None = None
         try:
-            composer = _Composer(self._text)
-            while True:
+            self._number = 1
+            self._next()  # the start of the stream
+            while type(self._next()) is not StreamEndEvent:
+                self._anchors.clear()
+                event = self._next()
+                self._line = event.start_mark.line + 1
+                tree = self._build(event, 0)
+                self._next()  # the end of the document
+                yield Document(tree, self._number, self._line)
                 self._number += 1
-                node = composer.get_node() if composer.check_node() else None
-                if node is None:
-                    return
-                self._line = node.start_mark.line + 1
-                yield Document(self._build(node, 0), self._number, self._line)
-        except _TooDeep:
-            self._refuse(f"nested more than {MAX_DEPTH} levels deep")
         except MarkedYAMLError as error:
             mark = error.problem_mark or error.context_mark
             if mark is not None:
@@ -123,73 +114,121 @@ class _YamlFile:
             self._line = self._text.encode().count(b"\n", 0, error.position) + 1
             self._refuse("this is no valid YAML: it holds a character that YAML does not allow")
         finally:
-            if composer is not None:
-                composer.dispose()
+            self._parser.dispose()
 
-    def _refuse(self, what: str, node: Node | None = None) -> NoReturn:
-        line = self._line if node is None else node.start_mark.line + 1
+    def _refuse(self, what: str, event: Any = None) -> NoReturn:
+        line = self._line if event is None else event.start_mark.line + 1
         raise Unsupported(f"{self._name}, document {self._number}, line {line}: {what}") from None
 
-    def _build(self, node: Node, depth: int) -> Any:
-        if depth > MAX_DEPTH:
-            self._refuse(f"nested more than {MAX_DEPTH} levels deep, or an alias that holds itself")
-        self._budget.left -= _NODE_COST + (len(node.value) if isinstance(node, ScalarNode) else 0)
+    def _spend(self, cost: int) -> None:
+        self._budget.left -= cost
         if self._budget.left < 0:
             self._refuse("the files are too big, or their aliases write out to too much")
-        if isinstance(node, ScalarNode):
-            return self._value(node)
-        if isinstance(node, SequenceNode):
-            return [self._build(item, depth + 1) for item in node.value]
-        return self._mapping(node, depth)
 
-    def _mapping(self, node: Node, depth: int) -> dict[str, Any]:
-        tree: dict[str, Any] = {}
-        own: set[str] = set()
-        for key_node, value_node in node.value:
-            if key_node.tag == _TAG + "merge" or (key_node.tag == _PLAIN and key_node.value == "<<"):
-                self._merge(value_node, tree, depth)
-                continue
-            key = self._key(key_node)
-            if key in own:
-                self._refuse(f"the key {key!r} stands here twice", key_node)
-            own.add(key)
-            tree[key] = self._build(value_node, depth + 1)
+    def _build(self, event: Any, depth: int) -> Any:
+        """Return the tree that begins with this event."""
+        if type(event) is ScalarEvent:
+            if event.anchor is not None:
+                self._anchors[event.anchor] = event
+            return self._value(event)
+        if type(event) is AliasEvent:
+            return self._aliased(event, depth)
+        self._check_depth(depth, event)
+        self._spend(_NODE_COST)
+        if event.anchor is not None:
+            self._anchors[event.anchor] = _OPEN
+        tree = self._mapping(depth) if type(event) is MappingStartEvent else self._sequence(depth)
+        if event.anchor is not None:
+            self._anchors[event.anchor] = tree
         return tree
 
-    def _merge(self, node: Node, tree: dict[str, Any], depth: int) -> None:
-        # As kubectl: what is merged overrides the keys before it; of several, the first wins.
-        sources = [node] if isinstance(node, MappingNode) else node.value
-        if isinstance(node, ScalarNode) or not all(isinstance(source, MappingNode) for source in sources):
-            self._refuse("the value of << is no mapping and no list of mappings", node)
-        for source in reversed(sources):
-            tree.update(self._build(source, depth + 1))
+    def _check_depth(self, depth: int, event: Event) -> None:
+        if depth > MAX_DEPTH:
+            self._refuse(f"nested more than {MAX_DEPTH} levels deep", event)
 
-    def _key(self, node: Node) -> str:
-        text = key_text(self._scalar(node)) if isinstance(node, ScalarNode) else None
+    def _sequence(self, depth: int) -> list[Any]:
+        items: list[Any] = []
+        while type(event := self._next()) is not SequenceEndEvent:
+            items.append(self._build(event, depth + 1))
+        return items
+
+    def _mapping(self, depth: int) -> dict[str, Any]:
+        tree: dict[str, Any] = {}
+        own: set[str] = set()
+        while type(event := self._next()) is not MappingEndEvent:
+            if _is_merge(event):
+                self._merge(tree, self._build(self._next(), depth + 1), event)
+                continue
+            key = self._key(event)
+            if key in own:
+                self._refuse(f"the key {key!r} stands here twice", event)
+            own.add(key)
+            tree[key] = self._build(self._next(), depth + 1)
+        return tree
+
+    def _merge(self, tree: dict[str, Any], value: Any, event: Event) -> None:
+        # As kubectl: what is merged overrides the keys before it; of several, the first wins.
+        sources = value if isinstance(value, list) else [value]
+        if not all(isinstance(source, dict) for source in sources):
+            self._refuse("the value of << is no mapping and no list of mappings", event)
+        for source in reversed(sources):
+            tree.update(source)
+
+    def _aliased(self, event: AliasEvent, depth: int) -> Any:
+        found = self._anchored(event)
+        return self._value(found) if type(found) is ScalarEvent else self._copy(found, depth, event)
+
+    def _anchored(self, event: AliasEvent) -> Any:
+        if event.anchor not in self._anchors:
+            self._refuse(f"this is no valid YAML: nothing before has the anchor of *{event.anchor}", event)
+        found = self._anchors[event.anchor]
+        if found is _OPEN:
+            self._refuse("an alias that holds itself", event)
+        return found
+
+    def _copy(self, tree: Any, depth: int, event: Event) -> Any:
+        """Write out what an alias stands for, at the price of what it holds."""
+        self._check_depth(depth, event)
+        self._spend(_NODE_COST + (len(tree) if isinstance(tree, str) else 0))
+        if isinstance(tree, list):
+            return [self._copy(item, depth + 1, event) for item in tree]
+        if not isinstance(tree, dict):
+            return tree
+        self._spend(sum(map(len, tree)))
+        return {key: self._copy(value, depth + 1, event) for key, value in tree.items()}
+
+    def _key(self, event: Any) -> str:
+        scalar = self._anchored(event) if type(event) is AliasEvent else event
+        if type(scalar) is not ScalarEvent:
+            self._refuse("a key must be a text, a number or a boolean", event)
+        if scalar.anchor is not None:
+            self._anchors[scalar.anchor] = scalar
+        text = key_text(self._scalar(scalar))
         if text is None:
-            self._refuse("a key must be a text, a number or a boolean", node)
-        self._budget.left -= len(text)
+            self._refuse("a key must be a text, a number or a boolean", event)
+        self._spend(len(text))
         return text
 
-    def _value(self, node: ScalarNode) -> Any:
-        value = self._scalar(node)
+    def _value(self, event: ScalarEvent) -> Any:
+        self._spend(_NODE_COST + len(event.value))
+        value = self._scalar(event)
         if isinstance(value, (str, bool)) or value is None:
             return value
         if not math.isfinite(value):
-            self._refuse("JSON has no form for .nan and .inf", node)
+            self._refuse("JSON has no form for .nan and .inf", event)
         return json_number(value)
 
-    def _scalar(self, node: ScalarNode) -> Any:
-        if node.tag == _PLAIN:
-            return plain_scalar(node.value)
-        if node.tag == _TAG + "str" or not node.tag.startswith(_TAG):
-            return node.value
-        if node.tag == _TAG + "binary":
-            return self._binary(node)
-        return self._tagged(node, node.tag.removeprefix(_TAG))
+    def _scalar(self, event: ScalarEvent) -> Any:
+        if event.tag is None or event.tag == "!":
+            return plain_scalar(event.value) if event.implicit[0] else event.value
+        if event.tag == _TAG + "str" or not event.tag.startswith(_TAG):
+            return event.value
+        if event.tag == _TAG + "binary":
+            return self._binary(event)
+        return self._tagged(event, event.tag.removeprefix(_TAG))
 
-    def _tagged(self, node: ScalarNode, tag: str) -> Any:
-        result = plain_scalar(node.value)
+    def _tagged(self, event: ScalarEvent, tag: str) -> Any:
+        result = plain_scalar(event.value)
         fits = {
             "null": result is None,
             "bool": isinstance(result, bool),
@@ -198,14 +237,20 @@ class _YamlFile:
             "timestamp": True,
         }
         if not fits.get(tag, False):
-            self._refuse(f"the value is no !!{tag}", node)
-        return node.value if tag == "timestamp" else result
+            self._refuse(f"the value is no !!{tag}", event)
+        return event.value if tag == "timestamp" else result
 
-    def _binary(self, node: ScalarNode) -> str:
+    def _binary(self, event: ScalarEvent) -> str:
         try:
-            return base64.b64decode(node.value).decode()
+            return base64.b64decode(event.value).decode()
         except (binascii.Error, UnicodeDecodeError):
-            self._refuse("the value of !!binary is no base64 of UTF-8 text", node)
+            self._refuse("the value of !!binary is no base64 of UTF-8 text", event)
+
+
+def _is_merge(event: Any) -> bool:
+    if type(event) is not ScalarEvent or event.value != "<<":
+        return False
+    return event.tag == _TAG + "merge" or (event.tag in (None, "!") and event.implicit[0])
 
 
 def _read_json(text: str, *, name: str, budget: Budget) -> Iterator[Document]:

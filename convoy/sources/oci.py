@@ -5,6 +5,9 @@ Which layers are files is told by media types and annotations:
 * ORAS pushes each file as a layer with its name in `org.opencontainers.image.title`, and a folder as a gzipped tar
   with `io.deis.oras.content.unpack`.
 Whatever else there is (signatures, provenance, attestations) is left.
+
+An index is followed where only one artifact stands in it beside attestations, as `docker buildx` pushes one. Flux would
+take the one for linux/amd64 out of several; here they are refused: what a Release applies may not depend on a platform.
 """
 
 from __future__ import annotations
@@ -40,6 +43,7 @@ _ARCHIVES: Final = frozenset(
 )
 _TITLE: Final = "org.opencontainers.image.title"
 _UNPACK: Final = "io.deis.oras.content.unpack"
+_ATTESTATION: Final = "vnd.docker.reference.type"
 _MAX_LAYERS: Final = 10_000
 
 
@@ -109,7 +113,10 @@ class _Artifact:
         """Write the files of an artifact."""
         async with self._web() as web:
             registry = Registry(web, self.name, self.keys)
-            layers = list(_layers(await registry.manifest(digest), str(self.name)))
+            manifest = await registry.manifest(digest)
+            if "manifests" in manifest:
+                manifest = await registry.manifest(_only_one(manifest["manifests"], str(self.name)))
+            layers = list(_layers(manifest, str(self.name)))
             if sum(layer.size for layer in layers) > MAX_ARCHIVE:
                 raise Unsupported(f"{self.name}: the artifact has more than {MAX_ARCHIVE} bytes")
             for number, layer in enumerate(layers):
@@ -145,10 +152,28 @@ def _move(blob: Path, root: Path, target: Path) -> None:
     blob.replace(target)
 
 
+def _only_one(manifests: Any, name: str) -> str:
+    """Return the digest of the only artifact of an index."""
+    try:
+        found = {
+            str(entry["digest"]): "/".join((entry.get("platform") or {}).values())
+            for entry in manifests
+            if _ATTESTATION not in (entry.get("annotations") or {})
+        }
+    except (AttributeError, KeyError, TypeError):
+        raise Unsupported(f"{name}: the index is not what the OCI specification says") from None
+    if len(found) == 1:
+        return next(iter(found))
+    told = ", ".join(f"{digest[:19]} ({platform or 'no platform'})" for digest, platform in found.items())
+    raise Unsupported(
+        f"{name}: this is an index of {len(found)} artifacts; name one by its digest: {told[:500]}"
+    )
+
+
 def _layers(manifest: dict[str, Any], name: str) -> Iterator[_Layer]:
     """Yield the layers that are files."""
     if "manifests" in manifest:
-        raise Unsupported(f"{name}: this is an index of several artifacts; name one by its digest")
+        raise Unsupported(f"{name}: this is an index in an index, which convoy does not read")
     media_type = manifest.get("mediaType", MANIFESTS[0])
     layers = manifest.get("layers")
     if media_type not in MANIFESTS or not isinstance(layers, list) or len(layers) > _MAX_LAYERS:

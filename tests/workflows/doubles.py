@@ -30,6 +30,10 @@ from workflows.contract import (
     Decision,
     DriftReport,
     DryRunResult,
+    HealthAnswer,
+    HealthCheck,
+    HooksAnswer,
+    HooksInput,
     Plan,
     PruneResult,
     ReapplyResult,
@@ -45,12 +49,23 @@ from workflows.contract import (
     release_of,
 )
 
+
+async def _check_health(check: HealthCheck) -> HealthAnswer:
+    raise NotImplementedError  # a signature: the activity itself is not written yet
+
+
+async def _run_hooks(hooks: HooksInput) -> HooksAnswer:
+    raise NotImplementedError  # a signature: the activity itself is not written yet
+
+
 REAL: dict[Activity, Callable[..., Any]] = {
     Activity.RESOLVE: Resolving.resolve,
     Activity.CLAIM: Applying.claim,
     Activity.DRY_RUN: Applying.dry_run,
     Activity.STORE_RENDER: Applying.store_render,
     Activity.APPLY_WAVE: Applying.apply_wave,
+    Activity.CHECK_HEALTH: _check_health,
+    Activity.RUN_HOOKS: _run_hooks,
     Activity.PRUNE: Applying.prune,
     Activity.WRITE_INVENTORY: Applying.write_inventory,
     Activity.REAPPLY: Applying.reapply,
@@ -169,6 +184,10 @@ class Script:
                 return DryRunResult(checked=arg.objects, skipped=0, seen="seen")
             case Activity.APPLY_WAVE, WaveInput():
                 return WaveResult(applied=arg.plan.waves[arg.index].objects, changed=1)
+            case Activity.CHECK_HEALTH, _:
+                return HealthAnswer(healthy=True)
+            case Activity.RUN_HOOKS, _:
+                return HooksAnswer(done=True)
             case Activity.PRUNE, _:
                 return PruneResult(deleted=1, kept=0)
             case Activity.REAPPLY, _:

@@ -5,11 +5,17 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import AsyncIterator
+from ipaddress import ip_network
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from convoy.api.errors import SourceNotReady, Unsupported
+from convoy.api.release import HelmSource
+from convoy.kube.client import KubeClient
+from convoy.sources.fetched import SourceOptions
+from convoy.sources.helm_repository import fetch_helm
 from tests.kube.sources.conftest import Fetch, Keep
 from tests.kube.sources.site import Site, basic
 from tests.unit.sources.archives import packed_files
@@ -167,3 +173,19 @@ async def test_a_secret_that_does_not_fit_is_named(
         await fetch_source(helm=source(site, secretRef={"name": "login"}))
     with pytest.raises(SourceNotReady, match=r"/gone of spec\.source\.helm\.secretRef is missing"):
         await fetch_source(helm=source(site, secretRef={"name": "gone"}))
+
+
+async def test_private_addresses_are_refused_of_the_index_and_of_a_chart(
+    home: KubeClient, site: Site, tmp_path: Path
+) -> None:
+    wanted = HelmSource.model_validate(source(site))
+    with pytest.raises(SourceNotReady, match=r"is refused: 127\.0\.0\.1 is a loopback address"):
+        await fetch_helm(wanted, "team", home=home, cache=tmp_path, options=SourceOptions())
+    assert site.requests == []
+
+    site.files["repo/index.yaml"] = index(v1_1_0={"urls": ["http://169.254.169.254/latest/meta-data"]})
+    here = SourceOptions(allowed_networks=(ip_network("127.0.0.0/8"),))
+    fetched = await fetch_helm(wanted, "team", home=home, cache=tmp_path, options=here)
+    with pytest.raises(SourceNotReady, match=r"is refused: 169\.254\.169\.254 is a metadata service"):
+        async with fetched.folder():
+            pass

@@ -20,6 +20,8 @@ from tests.unit.sources.archives import link, packed, packed_files
 
 FLUX = "application/vnd.cncf.flux.content.v1.tar+gzip"
 HELM = "application/vnd.cncf.helm.chart.content.v1.tar+gzip"
+INDEX = "application/vnd.oci.image.index.v1+json"
+AMD64 = {"os": "linux", "architecture": "amd64"}
 TAR = "application/vnd.oci.image.layer.v1.tar"
 TITLE = "org.opencontainers.image.title"
 UNPACK = "io.deis.oras.content.unpack"
@@ -137,14 +139,41 @@ async def test_a_changed_blob_is_refused(fetch_source: Fetch, registry: PushRegi
         await files_of(await fetch_source(oci=source(registry, "bad/blob")))
 
 
-async def test_an_index_of_several_artifacts_is_refused(fetch_source: Fetch, registry: PushRegistry) -> None:
-    digest = await registry.push("bad/index", "one", flux())
-    kind = "application/vnd.oci.image.index.v1+json"
-    entry = {"mediaType": "application/vnd.oci.image.manifest.v1+json", "digest": digest, "size": 1}
-    await registry.push("bad/index", "latest", [], mediaType=kind, manifests=[entry])
+def entry_of(digest: str, **more: Any) -> dict[str, Any]:
+    """Return what stands in an index about a manifest."""
+    return {"mediaType": "application/vnd.oci.image.manifest.v1+json", "digest": digest, "size": 1, **more}
 
-    with pytest.raises(Unsupported, match="this is an index of several artifacts; name one by its digest"):
+
+async def test_of_an_index_the_only_artifact_is_taken(fetch_source: Fetch, registry: PushRegistry) -> None:
+    built = await registry.push("team/built", "one", flux())
+    proof = await registry.push("team/built", "proof", [Layer(b"{}", "application/vnd.in-toto+json")])
+    entries = [
+        entry_of(built, platform=AMD64),
+        entry_of(proof, annotations={"vnd.docker.reference.type": "attestation-manifest"}),
+    ]
+    digest = await registry.push("team/built", "latest", [], mediaType=INDEX, manifests=entries)
+
+    fetched = await fetch_source(oci=source(registry, "team/built"))
+
+    assert fetched.revision == f"latest@{digest}"
+    assert await files_of(fetched) == {"a.yaml": "a: 1\n"}
+
+
+async def test_an_index_of_several_artifacts_is_refused_with_their_digests(
+    fetch_source: Fetch, registry: PushRegistry
+) -> None:
+    first = await registry.push("bad/index", "one", flux())
+    second = await registry.push("bad/index", "two", flux("a: 2\n"))
+    entries = [entry_of(first, platform=AMD64), entry_of(second)]
+    await registry.push("bad/index", "latest", [], mediaType=INDEX, manifests=entries)
+
+    with pytest.raises(Unsupported) as caught:
         await files_of(await fetch_source(oci=source(registry, "bad/index")))
+
+    assert "this is an index of 2 artifacts; name one by its digest: " in caught.value.message
+    assert f"{first[:19]} (linux/amd64), {second[:19]} (no platform)" in caught.value.message
+    by_digest = await fetch_source(oci=source(registry, "bad/index", digest=second))
+    assert await files_of(by_digest) == {"a.yaml": "a: 2\n"}
 
 
 async def test_what_is_missing_is_named(fetch_source: Fetch, registry: PushRegistry) -> None:

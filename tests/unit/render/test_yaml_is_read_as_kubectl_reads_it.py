@@ -151,3 +151,22 @@ def test_whatever_looks_like_a_number_is_a_number_or_its_own_text(text: str) -> 
     except Unsupported:
         return  # no YAML: "-" alone opens a list
     assert isinstance(value, (int, float)) or value in (text, None, [None])
+
+
+def test_an_alias_is_written_out_and_shares_nothing() -> None:
+    read = tree("a: &a {k: [1, &s yes]}\nb: *a\nc: [*a, *s]\n*s : key\na2: &a other\nd: *a\n")
+    assert read == {
+        "a": {"k": [1, True]},
+        "b": {"k": [1, True]},
+        "c": [{"k": [1, True]}, True],
+        "true": "key",
+        "a2": "other",
+        "d": "other",
+    }
+    assert read["a"] is not read["b"]
+    assert read["a"]["k"] is not read["c"][0]["k"]
+
+
+def test_an_anchor_ends_with_its_document() -> None:
+    with pytest.raises(Unsupported, match=r"document 2, line 3: .*nothing before has the anchor of \*a"):
+        tree("a: &a 1\n---\nb: *a\n")

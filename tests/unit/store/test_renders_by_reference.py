@@ -163,6 +163,13 @@ def test_an_unknown_store_is_refused_at_start(url: str) -> None:
         RenderStore.open(url)
 
 
+@pytest.mark.parametrize("url", ["s3://bucket/convoy", "gs://bucket/convoy", "az://container/convoy"])
+def test_each_cloud_has_its_urls(monkeypatch: pytest.MonkeyPatch, url: str) -> None:
+    monkeypatch.setenv("AZURE_STORAGE_ACCOUNT_NAME", "account")
+
+    assert repr(RenderStore.open(url)) == f"RenderStore({url!r})"
+
+
 async def test_a_store_in_memory_works_like_the_others() -> None:
     store = RenderStore.open("memory://")
 
