@@ -21,19 +21,21 @@ from convoy.api.release_status import Handled
 from convoy.api.spec_hash import spec_hash
 from convoy.api.times import format_time
 from convoy.kube.errors import NotFound
-from convoy.kube.resources import RELEASES
+from convoy.kube.resources import INVENTORIES, RELEASES
 from convoy.kube.retry import with_retries
 from convoy.kube.status import write_status
 from convoy.policy.cluster_waves import blocking_release
 from convoy.policy.decide import decide_manual
 from convoy.policy.request import force_pending, requested_at
-from convoy.policy.trigger import Trigger, reasons_to_sync, seen
+from convoy.policy.trigger import Trigger, health_digest, reasons_to_sync, seen
 from convoy.sync.desired import Desired
 from convoy.sync.release_status import begun
 from workflows.contract import Activity, Decision, Plan, Resolved, ResolveInput, SyncRequest, WavePlan
 
 _ALWAYS = {Trigger.PERIODIC, Trigger.RETRY, Trigger.OWNER_CHANGED, Trigger.MANUAL, Trigger.RESTARTED}
 """What starts a pass by itself; every other request stands for something that the Release shows."""
+
+_OF_HEALTH = {Trigger.HEALTH_CHANGED, Trigger.HEALTH_REACHED}
 
 FAT_LIMIT = 1000
 """Objects up to which an unchanged render is applied by one activity; a larger one wants to be resumable."""
@@ -67,7 +69,8 @@ class Resolving:
         except ConvoyError as error:
             release, fault = cut(tree), error
         siblings = self._services.siblings.of(name.namespace)
-        now = seen(release, spec_hash=spec_hash(tree), siblings=siblings)
+        health = await self._health(wishes)
+        now = seen(release, spec_hash=spec_hash(tree), health=health, siblings=siblings)
         trigger = trigger_of(release, wishes, reasons_to_sync(release, now))
         if trigger is None:
             return Resolved(
@@ -83,6 +86,16 @@ class Resolving:
             return await self._decide(release, siblings, plan)
         except ConvoyError as error:
             return Resolved(Decision.STOP, plan, error.reason, error.message)
+
+    async def _health(self, wishes: list[SyncRequest]) -> str:
+        """Return the digest of the health data. The local copy may lag behind the news that this pass is about."""
+        name, home = this_release(), self._services.home
+        if not any(wish.trigger in _OF_HEALTH for wish in wishes):
+            return self._services.ownership.health(name.namespace, name.name).digest
+        try:
+            return health_digest(await with_retries(lambda: home.get(INVENTORIES, name.namespace, name.name)))
+        except NotFound:
+            return ""
 
     async def _begin(self, tree: Manifest, handled: Handled) -> None:
         info = activity.info()

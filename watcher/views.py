@@ -19,6 +19,7 @@ _STATUS = (
     "lastSuccessful",
     "lastHandledSyncAt",
     "lastHandledForceSyncAt",
+    "sync",
 )
 
 
@@ -38,10 +39,15 @@ class ReleaseView:
 
 @dataclass(frozen=True, slots=True)
 class InventoryView:
-    """An inventory: who holds what, and which render was completed last."""
+    """An inventory: who holds what, which render was completed last, and how healthy it is."""
 
     held: Held
     render_ref: str
+
+    @property
+    def health(self) -> str:
+        """Digest of its health data."""
+        return self.held.health.digest
 
 
 def view_release(tree: Manifest) -> ReleaseView:

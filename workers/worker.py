@@ -13,6 +13,7 @@ from activities.applying import Applying
 from activities.asking import Asking
 from activities.drifting import Drifting
 from activities.failures import TranslateFailures
+from activities.gating import Gating
 from activities.recording import Recording
 from activities.resolving import Resolving
 from activities.services import Services
@@ -71,6 +72,7 @@ def build_worker(client: Client, services: Services) -> Worker:
             applying.dry_run,
             applying.store_render,
             applying.apply_wave,
+            Gating(services).check_health,
             applying.prune,
             applying.write_inventory,
             applying.reapply,

@@ -275,6 +275,21 @@ class HealthAnswer:
     """Names what is not healthy and why; empty where all is."""
 
 
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """Signal `watch` of Health: something is waited for. A later one about the same thing takes its place.
+
+    Without `jobs` it is the render's health that is waited for; with them the end of hook Jobs, all of them.
+    """
+
+    uid: str
+    render_ref: str = ""
+    index: int = -1
+    """The wave whose health is waited for, counted from 0 in the order of the plan; -1: the whole render."""
+    jobs: tuple[str, ...] = ()
+    """Jobs of hooks on the target, as `namespace/name`."""
+
+
 class HookStage(StrEnum):
     """Which list of hooks."""
 

@@ -15,6 +15,9 @@ SYNC_REQUESTED_AT = f"{GROUP}/sync-requested-at"
 SYNC_FORCE_REQUESTED_AT = f"{GROUP}/sync-force-requested-at"
 """On a Release: the latest forced request (`reference/sync-policy`, Forced sync)."""
 
+HEALTH_REQUESTED_AT = f"{GROUP}/sync-health-requested-at"
+"""On a Release: the latest /sync request of the health loop. Where it equals `SYNC_REQUESTED_AT`, no person asked."""
+
 ABANDON = f"{GROUP}/abandon"
 """On a Release being deleted: `"true"` gives up on an unreachable target."""
 

@@ -16,6 +16,7 @@ from convoy.api.rendered import Render
 from convoy.api.unsupported import refuse_unsupported
 from convoy.cli.errors import Failure
 from convoy.cli.local_files import Resources
+from convoy.health.checks import health_checks
 from convoy.kube.client import Endpoint, KubeClient
 from convoy.kube.discovery import Capabilities
 from convoy.kube.errors import NotFound
@@ -121,6 +122,7 @@ def render_release(release: Release, resources: Resources, *, source: Path | Non
         Failure: `source` cannot be read.
     """
     refuse_unsupported(release)
+    health_checks(release.spec.health_checks)
     if source is not None:
         spec = release.spec.model_copy(update={"source": Source(inline=InlineSource(files=_files(source)))})
         release = release.model_copy(update={"spec": spec})

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Any
 
-from convoy.api.names import ABANDON, SYNC_FORCE_REQUESTED_AT, SYNC_REQUESTED_AT
+from convoy.api.names import ABANDON, HEALTH_REQUESTED_AT, SYNC_FORCE_REQUESTED_AT, SYNC_REQUESTED_AT
 from convoy.api.release import Release
 from convoy.api.release_status import Handled
 from convoy.api.spec_hash import digest
@@ -50,12 +50,12 @@ def seen(
     release: Release,
     *,
     spec_hash: str,
-    health: Mapping[str, Any] | None = None,
+    health: str = "",
     siblings: Iterable[Release] = (),
 ) -> Handled:
     """Return what there is to see of a Release now.
 
-    `spec_hash` is that of the stored tree (`convoy.api.spec_hash`), `health` the `status.health` of its
+    `spec_hash` is that of the stored tree (`convoy.api.spec_hash`), `health` the `health_digest` of its
     inventory, `siblings` the Releases of its namespace.
     """
     annotations = release.metadata.annotations
@@ -65,10 +65,16 @@ def seen(
         sync_requested_at=annotations.get(SYNC_REQUESTED_AT),
         sync_force_requested_at=annotations.get(SYNC_FORCE_REQUESTED_AT),
         lower_waves=seen_lower_waves(release, siblings) or None,
-        health=digest(health) if health else None,
+        health=health or None,
         deletion_timestamp=release.metadata.deletion_timestamp,
         abandon=annotations.get(ABANDON),
     )
+
+
+def health_digest(inventory: Mapping[str, Any]) -> str:
+    """Return the digest of an inventory's health data, for `seen`; empty where it has none."""
+    health = (inventory.get("status") or {}).get("health")
+    return digest(health) if health else ""
 
 
 def reasons_to_sync(release: Release, now: Handled) -> list[Trigger]:
@@ -84,10 +90,24 @@ def reasons_to_sync(release: Release, now: Handled) -> list[Trigger]:
         return [Trigger.DELETED] if created or not known else []
     if created:
         return [Trigger.CREATED]
+    asked = handled.sync_requested_at != now.sync_requested_at
+    # Level-triggered as well: whichever of the two signals comes first, the one of the health loop or the watcher's
+    # echo of its annotation, the pass knows who asked.
+    latest = release.metadata.annotations.get(HEALTH_REQUESTED_AT)
+    by_health = latest is not None and latest == now.sync_requested_at
     changes = {
         Trigger.SPEC_CHANGED: handled.spec_hash != now.spec_hash,
-        Trigger.SYNC_REQUESTED: handled.sync_requested_at != now.sync_requested_at,
-        Trigger.HEALTH_CHANGED: now.health is not None and handled.health != now.health,
+        Trigger.SYNC_REQUESTED: asked and not by_health,
+        Trigger.HEALTH_REACHED: asked and by_health,
+        Trigger.HEALTH_CHANGED: now.health is not None
+        and handled.health != now.health
+        and not _is_running(release),
         Trigger.LOWER_WAVE_CHANGED: lower_waves_changed(handled.lower_waves or "", now.lower_waves or ""),
     }
     return [trigger for trigger, changed in changes.items() if changed]
+
+
+def _is_running(release: Release) -> bool:
+    """Whether a pass runs: what it finds about the health it also handles, and its end is an event of its own."""
+    sync = release.status.sync
+    return sync is not None and bool(sync.run_id) and not sync.settled_at

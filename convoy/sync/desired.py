@@ -10,6 +10,7 @@ from convoy.api.objects import Manifest
 from convoy.api.release import Release
 from convoy.api.rendered import Render
 from convoy.api.unsupported import refuse_unsupported
+from convoy.health.checks import health_checks
 from convoy.kube.client import KubeClient
 from convoy.kube.errors import ApiError, NotFound
 from convoy.kube.resources import CLUSTERS
@@ -104,12 +105,14 @@ class DesiredRenders:
             SourceNotReady, ValuesNotReady, ClusterNotReady, Unsupported, DeployFailed: as for `resolve`.
         """
         refuse_unsupported(release)
+        health_checks(release.spec.health_checks)
         destination = await self.destination(release)
         render = await self._fresh(release, destination.target)
         return self._desired(destination, render, Origin.FRESH)
 
     async def _resolve(self, release: Release, *, to_apply: bool) -> Desired:
         refuse_unsupported(release)
+        health_checks(release.spec.health_checks)  # a bad one must not be found after the apply
         destination = await self.destination(release)
         origin, render, missing = await self._stored(release)
         if missing and to_apply:

@@ -50,7 +50,6 @@ def test_each_field_is_named_by_its_path() -> None:
     assert unsupported_fields(Release.read(tree)) == [
         "spec.syncPolicy.prune.afterHealthy",
         "spec.syncWaves with strategy Health",
-        "spec.healthChecks",
         "spec.failurePolicy",
         "lifecycle.preSync",
         "lifecycle.postSync",
@@ -61,7 +60,6 @@ def test_each_field_is_named_by_its_path() -> None:
     ("field", "path"),
     [
         ({"failurePolicy": {"action": "Hold"}}, r"spec\.failurePolicy"),
-        ({"healthChecks": [{"kind": "X", "healthy": "true"}]}, r"spec\.healthChecks"),
     ],
 )
 def test_the_answer_is_unsupported(field: dict[str, Any], path: str) -> None:
