@@ -13,7 +13,7 @@ from activities.lease import Lease
 from activities.progress import tell_progress
 from activities.recording import attempt_of, is_news
 from activities.services import Services
-from activities.stage import Stage, open_ledger, open_stage
+from activities.stage import Stage, open_ledger, open_stage, refuse_suspended
 from convoy.api.errors import ConvoyError
 from convoy.api.names import MANAGER
 from convoy.api.objects import Manifest, ObjectKey, counted
@@ -86,12 +86,13 @@ class Applying:
         # Beats forget what an earlier attempt has told unless they tell it again: this one may fail early.
         async with Lease(details=activity.info().heartbeat_details) as lease:
             stage = await open_stage(self._services, plan)
+            refuse_suspended(stage)
             ledger = await open_ledger(self._services, stage)
             await hold(ledger, stage.wanted, self._services.ownership, prove=self._prove(plan, stage, lease))
             seen = await self._seen(plan) if wave.seen else None
             start_at = _resume_from()
             total = plan.waves[index].objects
-            async with self._progress(plan, index, lease):
+            async with self._progress(wave, lease):
                 applied = await self._apply(stage, ledger, lease, index, seen=seen, start_at=start_at)
             if index == len(plan.waves) - 1:
                 await tell_progress(
@@ -104,6 +105,7 @@ class Applying:
         """Step 5: delete what the inventory has and the render lacks."""
         async with Lease() as lease:
             stage = await open_stage(self._services, plan)
+            refuse_suspended(stage)
             ledger = await open_ledger(self._services, stage)
             return await self._pruned(plan, stage, ledger, lease)
 
@@ -231,12 +233,13 @@ class Applying:
         return PruneResult(deleted=len(result.deleted), kept=len(result.kept))
 
     @asynccontextmanager
-    async def _progress(self, plan: Plan, index: int, lease: Lease) -> AsyncIterator[None]:
+    async def _progress(self, wave: WaveInput, lease: Lease) -> AsyncIterator[None]:
         """Write `status.waves` at the start, every few seconds, and where the wave fails."""
 
         async def tell(phase: str) -> None:
             applied = lease.details[0] if lease.details else 0
-            await tell_progress(self._services, plan, WaveProgress(index=index, phase=phase, applied=applied))
+            now_at = WaveProgress(index=wave.index, phase=phase, applied=applied, gated=wave.gated)
+            await tell_progress(self._services, wave.plan, now_at)
 
         async def keep_telling() -> None:
             while True:

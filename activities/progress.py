@@ -27,7 +27,14 @@ async def tell_progress(
         if tree["metadata"]["uid"] != plan.uid:
             return None
         before = (tree.get("status") or {}).get("waves") or []
-        waves = waves_at(before, [(wave.wave, wave.objects) for wave in plan.waves], now_at, time=time)
+        given = (tree.get("spec") or {}).get("syncWaves") or ()
+        waves = waves_at(
+            before,
+            [(wave.wave, wave.objects) for wave in plan.waves],
+            now_at,
+            time=time,
+            strategies={wave["wave"]: wave.get("strategy", "Apply") for wave in given},
+        )
         return progress(tree, waves) if waves != before else None
 
     try:

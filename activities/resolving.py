@@ -3,23 +3,35 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from temporalio import activity
 
 from activities.cluster_status import record_cluster
 from activities.context import this_release
 from activities.lease import Lease
+from activities.rollouts import (
+    inventory_of,
+    is_watched,
+    rollout_now,
+    rollout_of_a_sync,
+    tell_rollout,
+    with_rollout,
+)
 from activities.services import Services
 from activities.siblings import cut
 from convoy.api.errors import ConvoyError, Suspended, WaitingForClusterWave
+from convoy.api.inventory import ReleaseInventory
 from convoy.api.names import MANAGER
 from convoy.api.objects import Manifest
 from convoy.api.release import Release
-from convoy.api.release_status import Handled
+from convoy.api.release_status import Handled, Rollout
+from convoy.api.rendered import Render
 from convoy.api.spec_hash import spec_hash
 from convoy.api.times import format_time
+from convoy.health.observed import HealthyRender, healthy_render
 from convoy.kube.errors import NotFound
 from convoy.kube.resources import INVENTORIES, RELEASES
 from convoy.kube.retry import with_retries
@@ -29,13 +41,28 @@ from convoy.policy.decide import decide_manual
 from convoy.policy.request import force_pending, requested_at
 from convoy.policy.trigger import Trigger, health_digest, reasons_to_sync, seen
 from convoy.sync.desired import Desired
-from convoy.sync.release_status import begun
+from convoy.sync.release_status import begun, own_status, rolled_out
 from workflows.contract import Activity, Decision, Plan, Resolved, ResolveInput, SyncRequest, WavePlan
 
-_ALWAYS = {Trigger.PERIODIC, Trigger.RETRY, Trigger.OWNER_CHANGED, Trigger.MANUAL, Trigger.RESTARTED}
+_ALWAYS = {
+    Trigger.PERIODIC,
+    Trigger.RETRY,
+    Trigger.OWNER_CHANGED,
+    Trigger.ROLLOUT_FAILED,
+    Trigger.MANUAL,
+    Trigger.RESTARTED,
+    Trigger.APPROVED,
+    Trigger.TIMED_OUT,
+}
 """What starts a pass by itself; every other request stands for something that the Release shows."""
 
 _OF_HEALTH = {Trigger.HEALTH_CHANGED, Trigger.HEALTH_REACHED}
+
+_LOOKS = {Trigger.HEALTH_REACHED, Trigger.HEALTH_CHANGED, Trigger.APPROVED, Trigger.TIMED_OUT}
+"""What asks to look whether a wait is over."""
+
+GATE_TIMEOUT = timedelta(minutes=10)
+"""How long a wave with strategy Health waits, where `spec.syncWaves` sets no timeout, or 0."""
 
 FAT_LIMIT = 1000
 """Objects up to which an unchanged render is applied by one activity; a larger one wants to be resumable."""
@@ -77,13 +104,14 @@ class Resolving:
                 Decision.NOTHING, Plan(uid=uid), message="all that was asked for has been seen already"
             )
         plan = _plan(release, trigger)
-        await self._begin(tree, now)
+        inventory = await inventory_of(self._services, release) if is_watched(release) else ReleaseInventory()
+        await self._begin(tree, now, healthy=healthy_render(inventory))
         if release.metadata.deletion_timestamp is not None:
             return Resolved(Decision.TEARDOWN, plan)
         if fault is not None:
             return Resolved(Decision.STOP, plan, fault.reason, fault.message)
         try:
-            return await self._decide(release, siblings, plan)
+            return await self._decide(release, siblings, plan, inventory)
         except ConvoyError as error:
             return Resolved(Decision.STOP, plan, error.reason, error.message)
 
@@ -97,7 +125,7 @@ class Resolving:
         except NotFound:
             return ""
 
-    async def _begin(self, tree: Manifest, handled: Handled) -> None:
+    async def _begin(self, tree: Manifest, handled: Handled, *, healthy: HealthyRender) -> None:
         info = activity.info()
         metadata = tree["metadata"]
 
@@ -108,6 +136,7 @@ class Resolving:
                 workflow_id=info.workflow_id or "",
                 run_id=info.workflow_run_id or "",
                 now=datetime.now(UTC),
+                healthy=healthy,
             )
 
         await write_status(
@@ -120,10 +149,14 @@ class Resolving:
             known=tree,
         )
 
-    async def _decide(self, release: Release, siblings: list[Release], plan: Plan) -> Resolved:
+    async def _decide(
+        self, release: Release, siblings: list[Release], plan: Plan, inventory: ReleaseInventory
+    ) -> Resolved:
         if release.spec.suspend:
             raise Suspended("spec.suspend is true; set it to false to go on")
-        desired = await self._desired(release)
+        release = await self._roll(release, await rollout_now(self._services, release, inventory))
+        # A forced sync starts over, also with what has failed (`reference/sync-policy`, Forced sync).
+        desired = await self._desired(with_rollout(release, None) if plan.forced else release)
         plan = _with_render(
             plan, release, desired, store=self._services.settings.render_store_url is not None
         )
@@ -133,8 +166,30 @@ class Resolving:
         blocker = blocking_release(release, siblings)
         if blocker is not None:
             raise WaitingForClusterWave(blocker.message)
+        await self._roll(
+            release, await rollout_of_a_sync(self._services, release, desired, forced=plan.forced)
+        )
         unchanged = not plan.changed_render and not plan.forced and plan.objects <= FAT_LIMIT
+        unchanged = unchanged and not _may_wait(plan)
         return Resolved(Decision.REAPPLY if unchanged else Decision.APPLY, plan)
+
+    async def _roll(self, release: Release, rollout: Rollout | None) -> Release:
+        """Write a rollout that has changed, and return the Release with it (D28)."""
+        before = release.status.rollout
+        if rollout == before:
+            return release
+        metadata = release.metadata
+
+        def build(tree: Manifest) -> Manifest | None:
+            if tree["metadata"]["uid"] != metadata.uid:
+                return None  # deleted and made again (D39)
+            return rolled_out(own_status(tree), rollout, now=datetime.now(UTC))
+
+        tree = await write_status(
+            self._services.home, RELEASES, metadata.namespace, metadata.name, manager=MANAGER, build=build
+        )
+        await tell_rollout(self._services, tree, before, rollout)
+        return with_rollout(release, rollout)
 
     async def _desired(self, release: Release) -> Desired:
         try:
@@ -151,13 +206,15 @@ class Resolving:
 def trigger_of(release: Release, wishes: list[SyncRequest], reasons: list[Trigger]) -> Trigger | None:
     """Return why this pass is made, or None where nothing is due.
 
+    What asks only to look whether a wait is over stands back behind all else, which applies finished waves again.
+
     A pass that began and never wrote its result is made again: its worker died in `resolve`, or somebody reset or
     terminated its run. The workflow id is the lock, so nobody is still at it.
     """
-    if reasons:
-        return reasons[0]
-    due = next((wish.trigger for wish in wishes if wish.trigger in _ALWAYS), None)
-    return due or (Trigger.RESTARTED if wishes and _is_unfinished(release) else None)
+    due = [*reasons, *(wish.trigger for wish in wishes if wish.trigger in _ALWAYS)]
+    if not due:
+        return Trigger.RESTARTED if wishes and _is_unfinished(release) else None
+    return next((trigger for trigger in due if trigger not in _LOOKS), due[0])
 
 
 def _is_unfinished(release: Release) -> bool:
@@ -173,6 +230,7 @@ def _plan(release: Release, trigger: Trigger) -> Plan:
         requested_at=requested_at(release) or "",
         force_requested_at=force_pending(release) or "",
         started_at=format_time(datetime.now(UTC)),
+        run_id=activity.info().workflow_run_id or "",
         generation=release.metadata.generation,
     )
 
@@ -184,8 +242,27 @@ def _with_render(plan: Plan, release: Release, desired: Desired, *, store: bool)
         plan,
         render_ref=render.ref,
         revision=render.revision,
-        waves=tuple(WavePlan(wave, len(objects)) for wave, objects in render.waves()),
+        waves=tuple(_waves(release, render)),
         prune=release.spec.sync_policy.prune.orphaned,
+        prune_after_healthy=release.spec.sync_policy.prune.after_healthy,
         store=store,
         changed_render=latest is None or latest.render_ref != render.ref,
     )
+
+
+def _waves(release: Release, render: Render) -> Iterator[WavePlan]:
+    """Yield the waves of the render; the first one has none before it whose health it could wait for."""
+    timeouts = {
+        wave.wave: (wave.timeout or GATE_TIMEOUT).total_seconds()
+        for wave in release.spec.sync_waves
+        if wave.strategy == "Health"
+    }
+    for index, (wave, objects) in enumerate(render.waves()):
+        gate = index > 0 and wave in timeouts
+        yield WavePlan(wave, len(objects), gate=gate, timeout=timeouts[wave] if gate else 0.0)
+
+
+def _may_wait(plan: Plan) -> bool:
+    """Whether the pass has places at which it may have to wait, which one activity cannot."""
+    gates = any(wave.gate for wave in plan.waves) or (plan.prune and plan.prune_after_healthy)
+    return gates or bool(plan.pre_sync or plan.post_sync)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from bench import (
     cli,
+    diff_500,
     drift_500,
     drift_many,
     failing_1000,
@@ -32,6 +33,7 @@ BENCHES = {
         sync_500,
         sync_5000,
         drift_500,
+        diff_500,
         drift_many,
         failing_1000,
         render_kustomize,

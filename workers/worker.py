@@ -45,14 +45,18 @@ def workflow_runner() -> WorkflowRunner:
             "workflows.answers",
             "workflows.attributes",
             "workflows.contract",
+            "workflows.gates",
             "workflows.history",
+            "workflows.hooking",
             "workflows.inbox",
+            "workflows.reconcile",
             "workflows.state",
             "workflows.steps",
             "workflows.story",
             "workflows.syncing",
             "workflows.telling",
             "workflows.views",
+            "workflows.waits",
         )
     )
 

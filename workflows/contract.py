@@ -192,6 +192,8 @@ class Plan:
     prune: bool = False
     store: bool = False
     started_at: str = ""
+    run_id: str = ""
+    """The run that began the pass, as `status.sync` has it: the result of another run's pass is not overwritten."""
     generation: int = 0
     """metadata.generation of the Release as the pass read it."""
     changed_render: bool = False
@@ -247,6 +249,8 @@ class WaveInput:
     plan: Plan
     index: int
     seen: str = ""
+    gated: bool = False
+    """The wave before it was found healthy, and `status.waves` says so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,6 +277,15 @@ class HealthAnswer:
     healthy: bool
     message: str = ""
     """Names what is not healthy and why; empty where all is."""
+
+
+@dataclass(frozen=True, slots=True)
+class WaveHealth:
+    """What `status.waves` says of a wave whose health a pass has waited for."""
+
+    index: int
+    phase: str
+    """`WaitingForHealth`, `Healthy` or `Failed`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -371,6 +384,8 @@ class RecordInput:
     """Step 1 of the eight began: `lastAttempted` tells of it."""
     planned_at: str = ""
     """Set if keys were planned and nothing was applied."""
+    health: WaveHealth | None = None
+    """Set if the pass has looked at the health of a wave and applied none after it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -427,6 +442,8 @@ class SyncEnded:
     uid: str
     reason: str
     policy: SyncPolicy
+    rollout_due: float = 0.0
+    """When the time of the Release's rollout is up (D28), in seconds since the epoch; 0: none is running."""
 
 
 class Verdict(StrEnum):

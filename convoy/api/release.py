@@ -224,7 +224,7 @@ class SyncWave(ApiModel):
     strategy: Literal["Apply", "Health"] = "Apply"
     """Health: the wave waits until the previous wave of the render is healthy. Default: Apply."""
     timeout: GoDuration | None = None
-    """How long it waits at most."""
+    """How long it waits at most, then the sync fails. Default: 10m."""
 
 
 class HealthCheck(ApiModel):

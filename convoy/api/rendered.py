@@ -9,6 +9,13 @@ import msgspec
 
 from convoy.api.objects import Manifest, ObjectKey, key_of
 
+_SHOWN = len("sha256:") + 12
+
+
+def brief_ref(ref: str | None) -> str:
+    """Return a renderRef as messages have it: unambiguous for a person, and taken by `pin` as it stands."""
+    return (ref or "")[:_SHOWN]
+
 
 @dataclass(frozen=True, slots=True)
 class RenderedObject:

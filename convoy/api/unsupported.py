@@ -16,7 +16,6 @@ _FIELDS: dict[str, Callable[[Release], object]] = {
     "spec.syncWaves with strategy Health": lambda release: any(
         wave.strategy == "Health" for wave in release.spec.sync_waves
     ),
-    "spec.failurePolicy": lambda release: release.spec.failure_policy,
     "lifecycle.preSync": lambda release: release.lifecycle.pre_sync,
     "lifecycle.postSync": lambda release: release.lifecycle.post_sync,
 }

@@ -30,6 +30,7 @@ _PLACE = re.compile(
     r"(?P<file>[^:]+?)(?:, document \d+)?(?:, line (?P<line>\d+))?(?P<item>(?:, item \d+)*): (?P<what>.*)",
     re.DOTALL,
 )
+_FIELD = re.compile(r"(?:spec|mutations|lifecycle)\b[\w.\[\]]*")
 _MODELS: dict[str, type[Resource]] = {"Release": Release, "Cluster": Cluster}
 
 
@@ -139,7 +140,13 @@ def _of_render(document: GivenDocument, release: Release, error: ConvoyError, so
         whole = str(Path(release.spec.content.path) / name)
         if whole in inline.files:
             return _in_inline(document, whole, error.message)
-    return _at(document, ("spec", "source"), error.message)
+    field = _FIELD.match(error.message)
+    return _at(document, _parts(field[0]) if field else ("spec", "source"), error.message)
+
+
+def _parts(dotted: str) -> tuple[str | int, ...]:
+    """Return `mutations[0].patch` as the way to a node; the opposite of `_dotted`."""
+    return tuple(int(part) if part.isdigit() else part for part in re.findall(r"\w+", dotted))
 
 
 def _in_inline(document: GivenDocument, name: str, message: str) -> Problem:

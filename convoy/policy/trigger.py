@@ -32,6 +32,8 @@ class Trigger(StrEnum):
     """A person approved a hook that the sync waits for."""
     TIMED_OUT = "TimedOut"
     """The deadline of a wait passed."""
+    ROLLOUT_FAILED = "RolloutFailed"
+    """The time of a rollout is up, or it failed at a preSync hook: what follows for the Release is to be done."""
     LOWER_WAVE_CHANGED = "LowerWaveChanged"
     DELETED = "Deleted"
     OWNER_CHANGED = "OwnerChanged"

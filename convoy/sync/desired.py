@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from convoy.api.cluster import Cluster
-from convoy.api.errors import ClusterNotReady, Pinned
+from convoy.api.errors import ClusterNotReady, ConvoyError, Pinned
 from convoy.api.objects import Manifest
 from convoy.api.release import Release
 from convoy.api.rendered import Render
@@ -17,7 +17,7 @@ from convoy.kube.resources import CLUSTERS
 from convoy.kube.targets import Target, Targets
 from convoy.render.resolve import Renderer
 from convoy.store.renders import RenderMissing, Renders
-from convoy.sync.desired_order import Origin, pin_advice, stored_wishes
+from convoy.sync.desired_order import Origin, ends_rollback, pin_advice, stored_wishes
 from convoy.sync.own_namespace import refuse_own_namespace
 
 
@@ -40,6 +40,8 @@ class Desired:
     origin: Origin
     pin_missing: bool = False
     """The Release has a pin that cannot be followed: a sync of it applies nothing and answers `Pinned`."""
+    fault: str = ""
+    """Beside a rollback: why the source gives no fresh render that could end it."""
 
 
 class DesiredRenders:
@@ -117,16 +119,37 @@ class DesiredRenders:
         origin, render, missing = await self._stored(release)
         if missing and to_apply:
             raise Pinned(f"pin.renderRef: {missing}; {pin_advice(release)}")
+        fault = ""
+        if origin is Origin.LAST_HEALTHY:
+            fix, fault = await self._fix(release, destination.target)
+            origin, render = (Origin.FRESH, fix) if fix is not None else (origin, render)
         if render is None:
             render = await self._fresh(release, destination.target)
-        return self._desired(destination, render, origin, pin_missing=bool(missing))
+        return self._desired(destination, render, origin, pin_missing=bool(missing), fault=fault)
 
     def _desired(
-        self, destination: Destination, render: Render, origin: Origin, *, pin_missing: bool = False
+        self,
+        destination: Destination,
+        render: Render,
+        origin: Origin,
+        *,
+        pin_missing: bool = False,
+        fault: str = "",
     ) -> Desired:
         if self._own_namespace is not None and destination.target.uid == self._home_uid:
             refuse_own_namespace(render, self._own_namespace)
-        return Desired(destination, render, origin, pin_missing=pin_missing)
+        return Desired(destination, render, origin, pin_missing=pin_missing, fault=fault)
+
+    async def _fix(self, release: Release, target: Target) -> tuple[Render | None, str]:
+        """Return the fresh render that ends a rollback, if it is another one than what failed; and why there is none.
+
+        A source that fails ends no rollback: the last healthy render stays what is kept on the cluster.
+        """
+        try:
+            render = await self._fresh(release, target)
+        except ConvoyError as error:
+            return None, f"{error.reason}: {error.message}"
+        return (render if ends_rollback(release, render.ref) else None), ""
 
     async def _stored(self, release: Release) -> tuple[Origin, Render | None, str]:
         """Return the stored render that comes before a fresh one, if any, and why the pin is none."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from convoy.api.release import Release
+from convoy.health.rollout import Phase
 
 _TOLD = 5
 """Refs of the history in a message."""
@@ -32,10 +33,17 @@ def stored_wishes(release: Release) -> tuple[Wish, ...]:
     wishes = []
     if release.pin is not None:
         wishes.append(Wish(Origin.PIN, release.pin.render_ref))
-    rollout = release.status.rollout
-    if rollout is not None and rollout.phase == "RolledBack" and rollout.last_healthy_render_ref:
+    # Without the policy nobody rolls back: the next reconcile clears the rollout.
+    rollout = release.status.rollout if release.spec.failure_policy is not None else None
+    if rollout is not None and rollout.phase == Phase.ROLLED_BACK and rollout.last_healthy_render_ref:
         wishes.append(Wish(Origin.LAST_HEALTHY, rollout.last_healthy_render_ref))
     return tuple(wishes)
+
+
+def ends_rollback(release: Release, fresh_ref: str) -> bool:
+    """Whether this fresh render ends the rollback of a Release: it is another one than the one that failed (D28)."""
+    rollout = release.status.rollout
+    return rollout is not None and bool(rollout.render_ref) and rollout.render_ref != fresh_ref
 
 
 def needed_renders(release: Release) -> frozenset[str]:

@@ -20,7 +20,10 @@ from convoy.api.conditions import (
 )
 from convoy.api.names import APPLIED, READY, RECONCILING, STALLED
 from convoy.api.objects import Manifest
+from convoy.api.release_status import Rollout
 from convoy.api.times import format_time
+from convoy.health.observed import NOT_HEALTHY, HealthyRender
+from convoy.health.rollout import Phase
 
 _OWN = (
     "observedGeneration",
@@ -34,6 +37,17 @@ _OWN = (
     "sync",
 )
 _CONDITIONS = (APPLIED, READY, RECONCILING, STALLED)
+
+_BEGUN = ("Applying", "Applied", "WaitingForHealth")
+_BEFORE: Mapping[str, tuple[str, ...]] = {
+    "Pending": (),
+    "Applying": ("Applying",),
+    "Applied": ("Applying", "Applied"),
+    "WaitingForHealth": _BEGUN,
+    "Healthy": (*_BEGUN, "Healthy"),
+    "Failed": (*_BEGUN, "Failed"),
+}
+"""Which phase a wave had before, if it has been in this one since it was started."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,17 +88,26 @@ class WaveProgress:
     index: int
     phase: str
     applied: int = 0
+    gated: bool = False
+    """The wave before this one was found healthy."""
 
 
 def begun(
-    tree: Manifest, *, handled: Mapping[str, Any], workflow_id: str, run_id: str, now: datetime
+    tree: Manifest,
+    *,
+    handled: Mapping[str, Any],
+    workflow_id: str,
+    run_id: str,
+    now: datetime,
+    healthy: HealthyRender = NOT_HEALTHY,
 ) -> Manifest:
     """Return the status as a pass begins: what it has seen, and where to look in the web UI.
 
+    The history remembers when the render that is applied became healthy.
     Ready becomes Unknown where the generation is a new one: what kstatus reads must not say that all is well before
     the first look at it. Applied stays as it is.
     """
-    own = _own(tree)
+    own = own_status(tree)
     conditions = (tree.get("status") or {}).get("conditions")
     applied = find_condition(conditions, APPLIED)
     summary = summary_conditions(conditions, generation=tree["metadata"].get("generation", 0), now=now)
@@ -93,12 +116,24 @@ def begun(
     own["sync"] = {"workflowId": workflow_id, "runId": run_id}
     if handled.get("syncRequestedAt"):
         own["sync"]["requestedAt"] = handled["syncRequestedAt"]
+    if healthy.ref and own.get("history"):
+        own["history"] = _with_health(own["history"], healthy.ref, healthy.at or format_time(now))
     return own
+
+
+def rolled_out(own: Manifest, rollout: Rollout | None, *, now: datetime) -> Manifest:
+    """Return a status with this rollout in it (D28), None for none; the history remembers when it became healthy."""
+    rest = {name: value for name, value in own.items() if name != "rollout"}
+    if rollout is None:
+        return rest
+    if rollout.phase == Phase.HEALTHY and own.get("history"):
+        rest["history"] = _with_health(own["history"], rollout.render_ref or "", format_time(now))
+    return rest | {"rollout": rollout.tree()}
 
 
 def attempting(tree: Manifest, attempt: Attempt) -> Manifest:
     """Return the status as step 1 of the eight begins: `lastAttempted` without a result."""
-    own = _own(tree)
+    own = own_status(tree)
     own["lastAttempted"] = _last_attempted(attempt)
     return own
 
@@ -110,7 +145,7 @@ def settled(
 
     `generation` is the one that the pass has read: a later one is not reconciled yet.
     """
-    own = _own(tree)
+    own = own_status(tree)
     time = format_time(now)
     own["observedGeneration"] = generation
     if result.attempted is not None:
@@ -143,7 +178,7 @@ def reported(
     tree: Manifest, *, status: str, reason: str, message: str, generation: int, now: datetime
 ) -> Manifest:
     """Return the status where a reconcile applied nothing and only says how things stand."""
-    own = _own(tree)
+    own = own_status(tree)
     own["observedGeneration"] = generation
     own["conditions"] = _conditions(
         tree, status=status, reason=reason, message=message, generation=generation, now=now
@@ -175,29 +210,34 @@ def waves_at(
     now_at: WaveProgress,
     *,
     time: str,
+    strategies: Mapping[int, str] | None = None,
 ) -> list[Manifest]:
-    """Return `status.waves` for a plan of (wave, objects); times of what does not change stay."""
+    """Return `status.waves` for a plan of (wave, objects); times of what does not change stay.
+
+    `strategies` are those of `spec.syncWaves`. A wave that was found healthy stays so until it is applied again.
+    """
     known = {wave["wave"]: wave for wave in before}
     waves: list[Manifest] = []
     for index, (number, objects) in enumerate(plan):
         old = known.get(number, {})
         if index < now_at.index:
-            phase, applied = "Applied", objects
+            healthy = old.get("phase") == "Healthy" or (now_at.gated and index == now_at.index - 1)
+            phase, applied = "Healthy" if healthy else "Applied", objects
         elif index == now_at.index:
             phase, applied = now_at.phase, now_at.applied
         else:
             phase, applied = "Pending", 0
         wave: Manifest = {
             "wave": number,
-            "strategy": "Apply",
+            "strategy": (strategies or {}).get(number, "Apply"),
             "phase": phase,
             "objects": objects,
             "applied": applied,
         }
-        started = old.get("startedAt") if old.get("phase") in ("Applying", phase) else None
+        started = old.get("startedAt") if old.get("phase") in _BEFORE[phase] else None
         if phase != "Pending":
             wave["startedAt"] = started or time
-        if phase in ("Applied", "Failed"):
+        if phase in ("Applied", "Healthy", "Failed"):
             wave["finishedAt"] = (old.get("finishedAt") if old.get("phase") == phase else None) or time
         waves.append(wave)
     return waves
@@ -209,7 +249,8 @@ def progress(tree: Manifest, waves: Sequence[Mapping[str, Any]]) -> Manifest:
     return {"waves": [dict(wave) for wave in waves]} | ({"hooks": hooks} if hooks else {})
 
 
-def _own(tree: Manifest) -> Manifest:
+def own_status(tree: Manifest) -> Manifest:
+    """Return the full set of `convoy` as it stands."""
     status = tree.get("status") or {}
     own = {name: status[name] for name in _OWN if name in status}
     conditions = [c for c in status.get("conditions") or () if c.get("type") in _CONDITIONS]
@@ -228,6 +269,14 @@ def _last_attempted(attempt: Attempt) -> Manifest:
         }.items()
         if value
     }
+
+
+def _with_health(history: Sequence[Mapping[str, Any]], ref: str, time: str) -> list[Manifest]:
+    """Note when the newest render became healthy, the first time only."""
+    newest, *older = history
+    if newest.get("renderRef") == ref and not newest.get("healthyAt"):
+        newest = {**newest, "healthyAt": time}
+    return [dict(newest), *map(dict, older)]
 
 
 def _history(history: Sequence[Mapping[str, Any]], done: Attempt, time: str) -> list[Manifest]:

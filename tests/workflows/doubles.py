@@ -19,6 +19,7 @@ from temporalio.exceptions import ApplicationError
 from activities.applying import Applying
 from activities.asking import Asking
 from activities.drifting import Drifting
+from activities.gating import Gating
 from activities.recording import Recording
 from activities.resolving import Resolving
 from activities.tearing_down import TearingDown
@@ -31,7 +32,6 @@ from workflows.contract import (
     DriftReport,
     DryRunResult,
     HealthAnswer,
-    HealthCheck,
     HooksAnswer,
     HooksInput,
     Plan,
@@ -50,10 +50,6 @@ from workflows.contract import (
 )
 
 
-async def _check_health(check: HealthCheck) -> HealthAnswer:
-    raise NotImplementedError  # a signature: the activity itself is not written yet
-
-
 async def _run_hooks(hooks: HooksInput) -> HooksAnswer:
     raise NotImplementedError  # a signature: the activity itself is not written yet
 
@@ -64,7 +60,7 @@ REAL: dict[Activity, Callable[..., Any]] = {
     Activity.DRY_RUN: Applying.dry_run,
     Activity.STORE_RENDER: Applying.store_render,
     Activity.APPLY_WAVE: Applying.apply_wave,
-    Activity.CHECK_HEALTH: _check_health,
+    Activity.CHECK_HEALTH: Gating.check_health,
     Activity.RUN_HOOKS: _run_hooks,
     Activity.PRUNE: Applying.prune,
     Activity.WRITE_INVENTORY: Applying.write_inventory,

@@ -22,6 +22,7 @@ from convoy.policy.trigger import Trigger
 from tests.workflows.doubles import SAFETY
 from workflows.contract import (
     STATE_QUERY,
+    Approved,
     Cause,
     Changed,
     DriftReport,
@@ -75,6 +76,14 @@ class Driver:
         return await self.client.start_workflow(
             SYNC_WORKFLOW, state, id=self.release.sync, task_queue=self.queue, result_type=Settled
         )
+
+    async def approve(self, *args: str) -> Approved:
+        """Update `approve` of the open run: the hook, and who lets it go on."""
+        async with asyncio.timeout(SAFETY):
+            approved: Approved = await self.open_sync().execute_update(
+                UpdateName.APPROVE, args=args, result_type=Approved
+            )
+        return approved
 
     def open_sync(self) -> WorkflowHandle[Any, Settled]:
         """Return a handle on the newest run."""

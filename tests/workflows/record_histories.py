@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import json
 import tempfile
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -118,7 +118,7 @@ async def record_scripted() -> None:
     async with temporal_server(say=print, long_history=LONG_HISTORY) as client:
         doubles = Doubles()
         async with scripted_worker(client, "convoy", doubles, cached=1000):
-            for play in (_owner, _lost_render, _many_waves, _busy):
+            for play in (_owner, _lost_render, _many_waves, _busy, _rollout):
                 release = ReleaseId("team", play.__name__.strip("_"))
                 await play(Driver(client, "convoy", release), doubles.script(release, uid="uid-1", waves=8))
 
@@ -168,6 +168,15 @@ async def _busy(driver: Driver, script: Script) -> None:
     await driver.open_drift().execute_update(UpdateName.CHECK)
     await result(driver.open_drift())
     await store(driver.client, "drift-busy-and-continued", driver.release.drift, first)
+
+
+async def _rollout(driver: Driver, script: Script) -> None:
+    drift = await driver.drift()
+    due = (datetime.now(UTC) + timedelta(seconds=2)).timestamp()
+    await driver.ended(SyncEnded("uid-1", "Applied", SyncPolicy(), rollout_due=due))
+    await script.called(Activity.ASK_SYNC)
+    await store(driver.client, "drift-open-with-a-rollout", driver.release.drift)
+    await drift.terminate()
 
 
 async def _record(stack: Stack, folder: Path) -> None:

@@ -204,11 +204,13 @@ async def install(home: KubeClient, namespace: str) -> Objects:
 
 def settings_of(stack: Stack, folder: Path, options: Mapping[str, str]) -> tuple[Settings, dict[str, str]]:
     """Return the settings of a convoy on a stack, and the environment that gives them to a process."""
+    for tool in ("kustomize", "helm"):
+        stack.tool(tool)
     values = {
         "kubeconfig": str(stack.kubeconfig),
         "temporal_address": stack.temporal_address,
         "task_queue": f"convoy-{secrets.token_hex(4)}",
-        "tools": str(stack.tool("kustomize").parent),
+        "tools": str(stack.tools),
         "work_dir": str(folder / "work"),
         "render_store_url": f"file://{folder / 'store'}",
         "allow_own_identity": "true",

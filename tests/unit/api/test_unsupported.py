@@ -50,18 +50,12 @@ def test_each_field_is_named_by_its_path() -> None:
     assert unsupported_fields(Release.read(tree)) == [
         "spec.syncPolicy.prune.afterHealthy",
         "spec.syncWaves with strategy Health",
-        "spec.failurePolicy",
         "lifecycle.preSync",
         "lifecycle.postSync",
     ]
 
 
-@pytest.mark.parametrize(
-    ("field", "path"),
-    [
-        ({"failurePolicy": {"action": "Hold"}}, r"spec\.failurePolicy"),
-    ],
-)
-def test_the_answer_is_unsupported(field: dict[str, Any], path: str) -> None:
-    with pytest.raises(Unsupported, match=path):
-        refuse_unsupported(Release.read({"spec": SPEC | field}))
+def test_the_answer_is_unsupported() -> None:
+    after_healthy = {"syncPolicy": {"prune": {"afterHealthy": True}}}
+    with pytest.raises(Unsupported, match=r"spec\.syncPolicy\.prune\.afterHealthy"):
+        refuse_unsupported(Release.read({"spec": SPEC | after_healthy}))

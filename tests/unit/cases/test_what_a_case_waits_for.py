@@ -22,7 +22,6 @@ def test_a_plain_case_waits_for_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("body", "field", "issue"),
     [
-        ("releases: {a: {spec: {failurePolicy: {action: Hold}}}}\n", "spec.failurePolicy", "issue 9"),
         (
             "steps: [{release: {patch: {spec: {syncPolicy: {prune: {afterHealthy: true}}}}}}]\n",
             "spec.syncPolicy.prune.afterHealthy",

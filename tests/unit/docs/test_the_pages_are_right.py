@@ -28,9 +28,9 @@ def test_a_reference_page_has_every_field_of_the_schema() -> None:
 
 def test_a_reference_page_marks_what_is_not_built() -> None:
     rows = generate.pages()["reference/release.md"].splitlines()
-    (policy,) = [row for row in rows if row.startswith("| `spec.failurePolicy` |")]
+    (hooks,) = [row for row in rows if row.startswith("| `lifecycle.preSync` |")]
     (git,) = [row for row in rows if row.startswith("| `spec.source.git` |")]
-    assert "**not yet**" in policy
+    assert "**not yet**" in hooks
     assert "**not yet**" not in git
 
 
@@ -65,11 +65,11 @@ def test_a_wrong_release_is_found() -> None:
 def test_a_release_with_a_field_that_is_not_built_is_found() -> None:
     source = "{inline: {files: {}}}"
     block = (
-        f"```yaml\nkind: Release\nspec: {{clusterRef: {{name: x}}, source: {source}, content: {{manifests: {{}}}},"
-        "failurePolicy: {action: Hold}}\n```\n"
+        f"```yaml\nkind: Release\nspec: {{clusterRef: {{name: x}}, source: {source}, content: {{manifests: {{}}}}}}\n"
+        "lifecycle: {preSync: [{name: go, approval: {}}]}\n```\n"
     )
     (fault,) = check.invalid_resources(HERE, block)
-    assert "spec.failurePolicy" in fault
+    assert "lifecycle.preSync" in fault
 
 
 @pytest.mark.parametrize("text", ["    make nothing\n", "Run `make nothing`."])

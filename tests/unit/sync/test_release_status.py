@@ -9,7 +9,18 @@ from typing import Any
 import pytest
 
 from convoy.api.objects import Manifest
-from convoy.sync.release_status import Attempt, Result, WaveProgress, attempting, begun, settled, waves_at
+from convoy.api.release_status import Rollout
+from convoy.health.observed import NOT_HEALTHY, HealthyRender
+from convoy.sync.release_status import (
+    Attempt,
+    Result,
+    WaveProgress,
+    attempting,
+    begun,
+    rolled_out,
+    settled,
+    waves_at,
+)
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 ATTEMPT = Attempt(
@@ -134,6 +145,36 @@ def test_a_pass_over_a_known_generation_begins_without_flipping_ready() -> None:
     before = after(release(), SUCCESS)
     status = begun(before, handled={}, workflow_id="sync/team/shop", run_id="r", now=NOW)
     assert status["conditions"] == before["status"]["conditions"]
+
+
+def healthy_at(status: Manifest) -> list[str | None]:
+    return [entry.get("healthyAt") for entry in status["history"]]
+
+
+def test_the_history_remembers_when_a_render_became_healthy_the_first_time() -> None:
+    before = after(release(), replace(SUCCESS, succeeded=replace(ATTEMPT, render_ref="sha256:old")))
+    before = after(before, SUCCESS)
+
+    def seen(tree: Manifest, healthy: HealthyRender) -> Manifest:
+        return begun(tree, handled={}, workflow_id="w", run_id="r", now=NOW, healthy=healthy)
+
+    first = seen(before, HealthyRender("sha256:new", "2026-01-02T03:04:00Z", now=True))
+    assert healthy_at(first) == ["2026-01-02T03:04:00Z", None]
+    later = {**before, "status": first}
+    assert healthy_at(seen(later, HealthyRender("sha256:new", "2026-01-02T05:00:00Z"))) == healthy_at(first)
+    assert healthy_at(after(later, SUCCESS)["status"]) == healthy_at(first), "a resync keeps it"
+    assert healthy_at(seen(before, HealthyRender("sha256:old", "t"))) == [None, None], "not what is applied"
+    assert healthy_at(seen(before, NOT_HEALTHY)) == [None, None]
+
+
+def test_a_rollout_is_written_beside_what_is_there_and_taken_away_with_its_policy() -> None:
+    before = after(release(), SUCCESS)["status"]
+    progressing = rolled_out(before, Rollout(phase="Progressing", render_ref="sha256:new"), now=NOW)
+    assert progressing == before | {"rollout": {"phase": "Progressing", "renderRef": "sha256:new"}}
+
+    healthy = rolled_out(progressing, Rollout(phase="Healthy", render_ref="sha256:new"), now=NOW)
+    assert healthy_at(healthy) == ["2026-01-02T03:04:05Z"]
+    assert rolled_out(progressing, None, now=NOW) == before
 
 
 def test_waves_before_are_applied_the_present_one_tells_how_far_it_is_and_later_ones_wait() -> None:

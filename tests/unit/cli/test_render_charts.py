@@ -1,0 +1,94 @@
+"""`render` of charts and kustomizations, as a worker renders them: the same programs, the same order of values."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.unit.cli.running import run
+from tests.unit.cli.test_validate import HEAD, written
+from tests.unit.render.charts import CHART
+from tests.unit.render.rig import needs_program
+
+TEMPLATE = """\
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: {{ .Release.Name }}
+data:
+  from: {{ .Values.from | quote }}
+  kept: {{ .Values.kept | quote }}
+"""
+HELM = HEAD.replace(
+    "{manifests: {}}",
+    """
+    path: chart
+    helm:
+      namespace: shop
+      values: {from: values}
+      valuesFrom: [{configMapRef: {name: more}, key: values.yaml}]""",
+)
+MORE = """\
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: more, namespace: team}
+data:
+  values.yaml: "{from: configmap, kept: configmap}"
+"""
+
+
+@pytest.fixture(autouse=True)
+def _programs() -> None:
+    needs_program("helm")
+    needs_program("kustomize")
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """A checkout with a chart, and a kustomization over a file."""
+    files = {
+        "chart/Chart.yaml": CHART,
+        "chart/values.yaml": "from: chart\nkept: chart\n",
+        "chart/templates/a.yaml": TEMPLATE,
+        "base/a.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n",
+        "kustomized/kustomization.yaml": "resources: [../base/a.yaml]\n",
+        "overlay/kustomization.yaml": "resources: [../base]\nnamePrefix: x-\nnamespace: shop\n",
+        "base/kustomization.yaml": "resources: [a.yaml]\n",
+    }
+    for name, text in files.items():
+        path = tmp_path / "checkout" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return tmp_path / "checkout"
+
+
+GIT = "  source: {git: {url: 'https://git.example.org/a.git'}}\n"
+
+
+def test_a_chart_with_its_values_in_their_order(tmp_path: Path, checkout: Path) -> None:
+    release = written(tmp_path, HELM + "\n" + GIT + MORE)
+    (found,) = yaml.safe_load_all(run("render", "-f", release, "--source", checkout))
+    assert found["metadata"] == {"name": "shop", "namespace": "shop"}
+    assert found["data"] == {"from": "values", "kept": "configmap"}
+
+
+def test_a_kustomization_over_a_base(tmp_path: Path, checkout: Path) -> None:
+    release = written(tmp_path, HEAD.replace("{manifests: {}}", "{path: overlay, kustomize: {}}") + GIT)
+    assert run("render", "-f", release, "--source", checkout, "-o", "name") == "ConfigMap shop/x-a\n"
+
+
+def test_a_chart_that_does_not_render_is_one_line_that_names_its_template(
+    tmp_path: Path, checkout: Path
+) -> None:
+    (checkout / "chart" / "templates" / "a.yaml").write_text('a: {{ fail "no" }}\n')
+    release = written(tmp_path, HELM + "\n" + GIT + MORE)
+    said = run("render", "-f", release, "--source", checkout, code=1)
+    assert said.startswith("error: ")
+    assert "templates/a.yaml:1:" in said
+    assert str(checkout) not in said
+    told = run("validate", "-f", release, "--source", checkout, code=1)
+    assert told.startswith(f"{release}:13: ")
+    assert "templates/a.yaml:1:" in told
