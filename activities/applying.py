@@ -8,10 +8,11 @@ from contextlib import asynccontextmanager
 
 from temporalio import activity
 
+from activities.announcing import is_news
 from activities.context import this_release
 from activities.lease import Lease
 from activities.progress import tell_progress
-from activities.recording import attempt_of, is_news
+from activities.recording import attempt_of
 from activities.services import Services
 from activities.stage import Stage, open_ledger, open_stage, refuse_suspended
 from convoy.api.errors import ConvoyError

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Literal
 
 import structlog
 from temporalio import activity
 
+from activities.announcing import announce
+from activities.assessing import Assessed, assess
 from activities.collecting import collect_renders
 from activities.context import epoch, this_release
 from activities.lease import Lease
@@ -15,9 +17,9 @@ from activities.progress import tell_progress
 from activities.rollouts import inventory_of, rollout_due, rollout_now, rollout_of, tell_rollout
 from activities.services import Services
 from activities.siblings import cut
-from convoy.api.errors import ConvoyError, Hold, HookFailed, WaitingForOwner, error_classes
-from convoy.api.names import MANAGER, MANAGER_RETRY
-from convoy.api.objects import Manifest, counted
+from convoy.api.errors import ConvoyError, HookFailed, WaitingForOwner
+from convoy.api.names import MANAGER, MANAGER_RETRY, SYNC_FORCE_REQUESTED_AT
+from convoy.api.objects import Manifest
 from convoy.api.release import Release, SyncPolicy
 from convoy.api.release_status import Rollout
 from convoy.health.rollout import Phase
@@ -58,11 +60,6 @@ def attempt_of(plan: Plan) -> Attempt:
     )
 
 
-def is_news(plan: Plan) -> bool:
-    """Return whether events tell of a pass even if it changes nothing: a resync of a large render is no news."""
-    return plan.changed_render or plan.forced or plan.trigger is Trigger.SYNC_REQUESTED
-
-
 class Recording:
     """The activities `record` and `record-retry`."""
 
@@ -81,18 +78,24 @@ class Recording:
     async def _record(self, done: RecordInput, lease: Lease) -> Recorded:
         plan, outcome = done.plan, done.outcome
         home, release, now = self._services.home, this_release(), datetime.now(UTC)
+        # Before the result: whoever reads that the sync waits, or is done, reads also what is healthy.
         if done.health is not None:
-            # Before the result: whoever reads that the sync waits reads also what it waits for.
             await self._tell_health(plan, done.health)
         known = await with_retries(lambda: home.get(RELEASES, release.namespace, release.name))
-        rollout = await self._rollout(known, done, _settled(known, done, now))
+        if _is_superseded(known, plan):
+            return Recorded("", f"Release {release} was made again, or another run has taken over")
+        assessed = Assessed(known)
+        if done.attempted and outcome.applied:
+            assessed = await assess(self._services, known, plan, changed=outcome.changed)
+        known = assessed.release
+        rollout = await self._rollout(known, done, _settled(known, done, assessed, now))
 
         def build(tree: Manifest) -> Manifest | None:
             if lease.lost:
                 raise Fenced  # this worker was frozen: another one has written this result
             if _is_superseded(tree, plan):
                 return None
-            status = _settled(tree, done, now)
+            status = _settled(tree, done, assessed, now)
             return rolled_out(status, rollout, now=now) if rollout is not None else status
 
         tree = await write_status(
@@ -102,10 +105,12 @@ class Recording:
             return Recorded("", f"Release {release} was made again, or another run has taken over")
         if outcome.reason != WaitingForOwner.reason and not (done.attempted and outcome.applied):
             await self._let_go(cut(tree))
-        await self._tell(tree, done)
+        await announce(self._services, tree, done)
         _count(outcome)
         await self._tell_rollout(known, tree, plan)
         await self._services.signals.ended(release, _ended(tree, done))
+        if assessed.watch is not None:
+            await self._services.signals.watch(release, assessed.watch)
         if done.attempted and outcome.applied:
             await collect_renders(self._services, Release.model_validate(tree), changed=plan.changed_render)
         return Recorded("True" if outcome.applied else "False", outcome.message)
@@ -172,21 +177,6 @@ class Recording:
         except ConvoyError as error:
             log.warning("planned-keys-not-withdrawn", release=str(this_release()), error=error.message)
 
-    async def _tell(self, tree: Manifest, done: RecordInput) -> None:
-        plan, outcome, events = done.plan, done.outcome, self._services.events
-        failed = error_classes().get(outcome.reason)
-        if failed is not None:
-            type_: Literal["Normal", "Warning"] = "Normal" if issubclass(failed, Hold) else "Warning"
-            await events.emit(tree, reason=outcome.reason, note=outcome.message, type=type_)
-            return
-        if not outcome.changed and not (done.attempted and is_news(plan)):
-            return
-        healed = outcome.changed and not plan.changed_render
-        await events.emit(tree, reason="Healed" if healed else "SyncSucceeded", note=outcome.message)
-        if outcome.pruned:
-            note = f"deleted {counted(outcome.pruned, 'object')} that left the render"
-            await events.emit(tree, reason="Pruned", note=note)
-
 
 def _is_superseded(tree: Manifest, plan: Plan) -> bool:
     """Whether this result is not about the Release as it is: made again (D39), or another run has begun a pass."""
@@ -194,10 +184,12 @@ def _is_superseded(tree: Manifest, plan: Plan) -> bool:
     return tree["metadata"]["uid"] != plan.uid or bool(plan.run_id and run and run != plan.run_id)
 
 
-def _settled(tree: Manifest, done: RecordInput, now: datetime) -> Manifest:
-    message = with_annotation_faults(done.outcome.message, tree["metadata"].get("annotations") or {})
+def _settled(tree: Manifest, done: RecordInput, assessed: Assessed, now: datetime) -> Manifest:
+    # In automatic mode any change of the other annotation starts a reconcile, and in manual mode `resolve` has told.
+    handled = {SYNC_FORCE_REQUESTED_AT: (tree.get("status") or {}).get("lastHandledForceSyncAt")}
+    message = with_annotation_faults(done.outcome.message, tree["metadata"].get("annotations") or {}, handled)
     limit = (tree.get("spec") or {}).get("historyLimit", 10)
-    result = _result(done, message)
+    result = replace(_result(done, message), health=assessed.digest, healthy_at=assessed.healthy_at)
     return settled(tree, result, generation=done.plan.generation, history_limit=limit, now=now)
 
 

@@ -147,7 +147,7 @@ class Watcher:
 def _request(view: ReleaseView, trigger: Trigger) -> SyncRequest:
     metadata = view.release.metadata
     match trigger:
-        case Trigger.SYNC_REQUESTED | Trigger.HEALTH_REACHED:
+        case Trigger.SYNC_REQUESTED | Trigger.HEALTH_REACHED | Trigger.SELF_HEAL:
             # The same id as that of whoever wrote the annotation and signalled too: the echo is no second request.
             request_id = seen(view.release, spec_hash=view.spec_hash).sync_requested_at or ""
         case Trigger.CREATED | Trigger.SPEC_CHANGED | Trigger.DELETED:

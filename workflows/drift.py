@@ -284,7 +284,7 @@ class Drift:
         # What came in meanwhile may be about a new Release of the same name.
         self._ended = report.verdict is Verdict.GONE and not state.inbox and not state.ended
         if report.heal:
-            await self._ask(Trigger.SYNC_REQUESTED, annotate=True)
+            await self._ask(Trigger.SELF_HEAL, annotate=True)
         elif ticked and report.tick and report.reconcile:
             await self._ask(Trigger.PERIODIC)
 

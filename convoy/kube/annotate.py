@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from convoy.api.names import HEALTH_REQUESTED_AT, SYNC_FORCE_REQUESTED_AT, SYNC_REQUESTED_AT
+from convoy.api.names import SYNC_FORCE_REQUESTED_AT, SYNC_REQUESTED_AT
 from convoy.api.objects import Manifest
 from convoy.api.times import next_request_time, parse_time
 from convoy.kube.client import KubeClient
@@ -25,7 +25,7 @@ async def request_sync(
     *,
     now: datetime,
     force: bool = False,
-    by_health: bool = False,
+    by: str | None = None,
     uid: str | None = None,
     resource_version: str | None = None,
     changes: Mapping[str, Any] | None = None,
@@ -38,7 +38,7 @@ async def request_sync(
 
     The value is later than that of every request before, by a second at least, also if this clock is behind
     or two requests come in one second (D22). A forced request sets both annotations
-    (`reference/sync-policy`, Forced sync). `by_health`: the health loop asks, and a second annotation says so.
+    (`reference/sync-policy`, Forced sync). `by`: a loop of convoy's asks, and this annotation says so.
 
     Raises:
         NotFound: the Release is gone.
@@ -57,7 +57,7 @@ async def request_sync(
             raise UidMismatch(
                 f"{RELEASES.key(namespace, name)} was changed meanwhile: read it again", status=409
             )
-        requested, patch = sync_patch(release, now=now, force=force, by_health=by_health)
+        requested, patch = sync_patch(release, now=now, force=force, by=by)
         await home.patch(RELEASES, namespace, name, {**(changes or {}), **patch}, dry_run=dry_run)
         return requested
 
@@ -66,7 +66,7 @@ async def request_sync(
 
 
 def sync_patch(
-    release: Manifest, *, now: datetime, force: bool = False, by_health: bool = False
+    release: Manifest, *, now: datetime, force: bool = False, by: str | None = None
 ) -> tuple[str, Manifest]:
     """Return the value of the next request of a Release as it was read, and the merge patch that makes it.
 
@@ -86,7 +86,7 @@ def sync_patch(
             handled=status.get("lastHandledForceSyncAt"),
         )
         wanted = {SYNC_REQUESTED_AT: requested, SYNC_FORCE_REQUESTED_AT: requested}
-    if by_health:
-        wanted[HEALTH_REQUESTED_AT] = requested
+    if by is not None:
+        wanted[by] = requested
     guard = {"uid": metadata["uid"], "resourceVersion": metadata["resourceVersion"]}
     return requested, {"metadata": {**guard, "annotations": wanted}}

@@ -12,7 +12,13 @@ from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Any
 
-from convoy.api.names import ABANDON, HEALTH_REQUESTED_AT, SYNC_FORCE_REQUESTED_AT, SYNC_REQUESTED_AT
+from convoy.api.names import (
+    ABANDON,
+    HEALTH_REQUESTED_AT,
+    SELF_HEAL_REQUESTED_AT,
+    SYNC_FORCE_REQUESTED_AT,
+    SYNC_REQUESTED_AT,
+)
 from convoy.api.release import Release
 from convoy.api.release_status import Handled
 from convoy.api.spec_hash import digest
@@ -25,6 +31,8 @@ class Trigger(StrEnum):
     CREATED = "Created"
     SPEC_CHANGED = "SpecChanged"
     SYNC_REQUESTED = "SyncRequested"
+    SELF_HEAL = "SelfHeal"
+    """The observer found drift (`reference/drift`, Self-heal). Always with a request."""
     HEALTH_CHANGED = "HealthChanged"
     HEALTH_REACHED = "HealthReached"
     """The health loop asks: a wave or a render became healthy, or a batch of hooks is done. Always with a request."""
@@ -46,6 +54,13 @@ class Trigger(StrEnum):
     """Asked for through the Temporal CLI; it becomes a /sync request before anything else happens."""
     RESTARTED = "Restarted"
     """The render got lost between two steps; the pass starts again."""
+
+
+REQUESTED_BY = {
+    Trigger.HEALTH_REACHED: HEALTH_REQUESTED_AT,
+    Trigger.SELF_HEAL: SELF_HEAL_REQUESTED_AT,
+}
+"""The annotation that says which of convoy's own loops made the /sync request of that time; none where a person did."""
 
 
 def seen(
@@ -93,14 +108,18 @@ def reasons_to_sync(release: Release, now: Handled) -> list[Trigger]:
     if created:
         return [Trigger.CREATED]
     asked = handled.sync_requested_at != now.sync_requested_at
-    # Level-triggered as well: whichever of the two signals comes first, the one of the health loop or the watcher's
+    # Level-triggered as well: whichever of the two signals comes first, the one of a loop of convoy's or the watcher's
     # echo of its annotation, the pass knows who asked.
-    latest = release.metadata.annotations.get(HEALTH_REQUESTED_AT)
-    by_health = latest is not None and latest == now.sync_requested_at
+    by_loop = [
+        trigger
+        for trigger, name in REQUESTED_BY.items()
+        if now.sync_requested_at is not None
+        and release.metadata.annotations.get(name) == now.sync_requested_at
+    ]
     changes = {
         Trigger.SPEC_CHANGED: handled.spec_hash != now.spec_hash,
-        Trigger.SYNC_REQUESTED: asked and not by_health,
-        Trigger.HEALTH_REACHED: asked and by_health,
+        Trigger.SYNC_REQUESTED: asked and not by_loop,
+        **dict.fromkeys(by_loop, asked),
         Trigger.HEALTH_CHANGED: now.health is not None
         and handled.health != now.health
         and not _is_running(release),

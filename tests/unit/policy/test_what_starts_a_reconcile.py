@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from convoy.api.names import ABANDON, HEALTH_REQUESTED_AT, SYNC_FORCE_REQUESTED_AT, SYNC_REQUESTED_AT
+from convoy.api.names import ABANDON, SYNC_FORCE_REQUESTED_AT, SYNC_REQUESTED_AT
 from convoy.api.release import Release
 from convoy.api.spec_hash import spec_hash
-from convoy.policy.trigger import Trigger, health_digest, reasons_to_sync, seen
+from convoy.policy.trigger import REQUESTED_BY, Trigger, health_digest, reasons_to_sync, seen
 from tests.unit.policy.releases import A_SECOND_LATER, AT, conditions, release, tree
 
 
@@ -284,19 +284,21 @@ def test_reading_does_not_change_the_release() -> None:
     assert world.release == before
 
 
-def request_by_health(world: World, at: str) -> None:
-    world.release["metadata"]["annotations"] |= {SYNC_REQUESTED_AT: at, HEALTH_REQUESTED_AT: at}
+def request_by(world: World, loop: Trigger, at: str) -> None:
+    world.release["metadata"]["annotations"] |= {SYNC_REQUESTED_AT: at, REQUESTED_BY[loop]: at}
 
 
-def test_a_request_of_the_health_loop_is_known_as_one() -> None:
+@pytest.mark.parametrize("loop", REQUESTED_BY)
+def test_a_request_of_a_loop_of_convoys_is_known_as_one(loop: Trigger) -> None:
     world = settled()
-    request_by_health(world, A_SECOND_LATER)
-    assert world.reasons() == [Trigger.HEALTH_REACHED]
+    request_by(world, loop, A_SECOND_LATER)
+    assert world.reasons() == [loop]
 
 
-def test_a_person_who_asks_after_the_health_loop_is_not_taken_for_it() -> None:
+@pytest.mark.parametrize("loop", REQUESTED_BY)
+def test_a_person_who_asks_after_a_loop_is_not_taken_for_it(loop: Trigger) -> None:
     world = settled()
-    request_by_health(world, AT)
+    request_by(world, loop, AT)
     world.release["metadata"]["annotations"][SYNC_REQUESTED_AT] = A_SECOND_LATER
     assert world.reasons() == [Trigger.SYNC_REQUESTED]
 
