@@ -51,7 +51,6 @@ from workflows.contract import (
     release_of,
 )
 
-
 REAL: dict[Activity, Callable[..., Any]] = {
     Activity.RESOLVE: Resolving.resolve,
     Activity.CLAIM: Applying.claim,
