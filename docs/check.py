@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
+import click
 import yaml
 
 from convoy.api import names
@@ -18,6 +19,7 @@ from convoy.api.cluster import Cluster
 from convoy.api.errors import Unsupported, error_classes
 from convoy.api.release import Release
 from convoy.api.unsupported import unsupported_fields
+from convoy.cli.main import app
 from docs.generate import DOCS, pages
 
 ROOT: Final = DOCS.parent
@@ -35,6 +37,7 @@ _LINK: Final = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 _BLOCK: Final = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _CODE_SPAN: Final = re.compile(r"`[^`\n]+`")
 _MAKE: Final = re.compile(r"(?:^ {4}|`)make ([a-z]+)", re.MULTILINE)
+_COMMAND: Final = re.compile(r"(?:^(?: {4}|\$ |)|`)kubectl[ -]convoy((?: [a-z_-]+)+)", re.MULTILINE)
 _RULE: Final = re.compile(r"\bD([0-9]{1,2}b?)\b")
 _SPECIFICATION: Final = re.compile(r"`?reference/(apply-and-prune|drift|sync-policy|[a-z]+-[a-z-]+)`?")
 _MACHINE: Final = re.compile(r"(?<![\w.-])/(?:tmp|root|home)/|\.\./shared")
@@ -93,6 +96,20 @@ def unknown_targets(path: Path, text: str) -> Iterator[str]:
             yield f"make {target}: the Makefile has no such target"
 
 
+def unknown_commands(path: Path, text: str) -> Iterator[str]:
+    """Every command of kubectl convoy that is named exists."""
+    del path
+    for words in _COMMAND.findall(text):
+        command: click.Command = app
+        for word in words.split():
+            if not isinstance(command, click.Group):
+                break
+            if word not in command.commands:
+                yield f"kubectl convoy{words}: there is no command {word!r}"
+                break
+            command = command.commands[word]
+
+
 def machine_paths(path: Path, text: str) -> Iterator[str]:
     """No page names a place that is only on somebody's machine."""
     del path
@@ -135,6 +152,7 @@ def faults() -> list[str]:
         broken_links,
         invalid_resources,
         unknown_targets,
+        unknown_commands,
         machine_paths,
     )
     found = [*stale_pages(), *untold_names(), *unexplained_citations()]

@@ -78,13 +78,16 @@ class Renderer:
         options.cache.mkdir(mode=0o700, parents=True, exist_ok=True)
         tidy(options.cache)
 
-    async def render(self, release: Release, *, home: KubeClient, scope: Scope) -> Render:
+    async def render(
+        self, release: Release, *, home: KubeClient, scope: Scope, fetched: Fetched | None = None
+    ) -> Render:
         """Return the fresh render of a Release, saved so that later steps can load it.
 
         Args:
             release: with the fields that are built; others are answered before.
             home: the cluster that holds the Release, its ConfigMaps and its Secrets.
             scope: what the target cluster knows.
+            fetched: the files in the place of those of `spec.source`, such as a checkout of it.
 
         Raises:
             SourceNotReady: the source cannot be fetched.
@@ -94,7 +97,9 @@ class Renderer:
             ApiError: the target cluster did not say what it knows.
         """
         uid = release.metadata.uid
-        fetched = await fetch(release, home=home, cache=self._options.cache, options=self._options.source)
+        if fetched is None:
+            cache, options = self._options.cache, self._options.source
+            fetched = await fetch(release, home=home, cache=cache, options=options)
         chart = await _helm_inputs(release, home, scope)
         digest = self._digest(release, fetched, chart)
         render = await self._known(uid, digest, fetched.revision, scope)

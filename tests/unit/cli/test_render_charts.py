@@ -11,6 +11,7 @@ from tests.unit.cli.running import run
 from tests.unit.cli.test_validate import HEAD, written
 from tests.unit.render.charts import CHART
 from tests.unit.render.rig import needs_program
+from tests.unit.sources.archives import packed_files
 
 TEMPLATE = """\
 apiVersion: v1
@@ -73,6 +74,20 @@ def test_a_chart_with_its_values_in_their_order(tmp_path: Path, checkout: Path) 
     (found,) = yaml.safe_load_all(run("render", "-f", release, "--source", checkout))
     assert found["metadata"] == {"name": "shop", "namespace": "shop"}
     assert found["data"] == {"from": "values", "kept": "configmap"}
+
+
+def test_a_chart_with_a_packed_one_in_it(tmp_path: Path, checkout: Path) -> None:
+    below = {
+        "dep/Chart.yaml": CHART.replace("shop", "dep"),
+        "dep/templates/b.yaml": TEMPLATE.replace("}}", "}}-dep", 1),
+    }
+    packed = checkout / "chart" / "charts" / "dep-1.2.3.tgz"
+    packed.parent.mkdir()
+    packed.write_bytes(packed_files(below))
+    (checkout / "chart" / "Chart.yaml").write_text(CHART + "dependencies: [{name: dep, version: 1.2.3}]\n")
+    release = written(tmp_path, HELM + "\n" + GIT + MORE)
+    told = run("render", "-f", release, "--source", checkout, "-o", "name")
+    assert sorted(told.splitlines()) == ["ConfigMap shop/shop", "ConfigMap shop/shop-dep"]
 
 
 def test_a_kustomization_over_a_base(tmp_path: Path, checkout: Path) -> None:

@@ -77,6 +77,18 @@ def test_a_make_target_that_is_not_there_is_found(text: str) -> None:
     assert list(check.unknown_targets(HERE, text)) == ["make nothing: the Makefile has no such target"]
 
 
+@pytest.mark.parametrize(
+    ("text", "faults"),
+    [
+        ("`kubectl convoy release sync NAME` and kubectl convoy in prose", []),
+        ("$ kubectl convoy release synch shop", ["there is no command 'synch'"]),
+        ("    kubectl-convoy releases list", ["there is no command 'releases'"]),
+    ],
+)
+def test_a_command_that_is_not_there_is_found(text: str, faults: list[str]) -> None:
+    assert [found.partition(": ")[2] for found in check.unknown_commands(HERE, text)] == faults
+
+
 def test_a_place_of_one_machine_is_found() -> None:
     (fault,) = check.machine_paths(HERE, "see " + "/tm" + "p/x")
     assert "one machine" in fault
