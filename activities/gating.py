@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from temporalio import activity
 
+from activities.context import this_release
 from activities.lease import Lease
 from activities.services import Services
 from activities.stage import open_stage
@@ -12,7 +13,7 @@ from convoy.health.checks import health_checks
 from convoy.health.look import look, open_assessment
 from convoy.health.phase import Phase
 from convoy.kube.errors import ApiError
-from workflows.contract import Activity, HealthAnswer, HealthCheck
+from workflows.contract import Activity, HealthAnswer, HealthCheck, Watch
 
 
 class Gating:
@@ -25,7 +26,8 @@ class Gating:
     async def check_health(self, asked: HealthCheck) -> HealthAnswer:
         """Read what a wave applied, or the whole render, and judge it.
 
-        The reads are newer than the apply, so that nothing is judged on the good health of the old replicas (D26).
+        What is not healthy yet is watched from now on. The reads are newer than the apply, so that nothing is judged
+        on the good health of the old replicas (D26).
         """
         async with Lease():
             stage = await open_stage(self._services, asked.plan)
@@ -39,4 +41,6 @@ class Gating:
             health = assessment.health() if wave is None else assessment.wave(wave)
             if health.phase is Phase.HEALTHY:
                 return HealthAnswer(healthy=True)
+            watch = Watch(asked.plan.uid, asked.plan.render_ref, index=asked.index, gate=True)
+            await self._services.signals.watch(this_release(), watch)
             return HealthAnswer(healthy=False, message=health.message)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import structlog
 from temporalio import activity
 
 from activities.announcing import announce
+from activities.assessing import Assessed, assess
 from activities.collecting import collect_renders
 from activities.context import epoch, this_release
 from activities.lease import Lease
@@ -76,18 +78,24 @@ class Recording:
     async def _record(self, done: RecordInput, lease: Lease) -> Recorded:
         plan, outcome = done.plan, done.outcome
         home, release, now = self._services.home, this_release(), datetime.now(UTC)
+        # Before the result: whoever reads that the sync waits, or is done, reads also what is healthy.
         if done.health is not None:
-            # Before the result: whoever reads that the sync waits reads also what it waits for.
             await self._tell_health(plan, done.health)
         known = await with_retries(lambda: home.get(RELEASES, release.namespace, release.name))
-        rollout = await self._rollout(known, done, _settled(known, done, now))
+        if _is_superseded(known, plan):
+            return Recorded("", f"Release {release} was made again, or another run has taken over")
+        assessed = Assessed(known)
+        if done.attempted and outcome.applied:
+            assessed = await assess(self._services, known, plan, changed=outcome.changed)
+        known = assessed.release
+        rollout = await self._rollout(known, done, _settled(known, done, assessed, now))
 
         def build(tree: Manifest) -> Manifest | None:
             if lease.lost:
                 raise Fenced  # this worker was frozen: another one has written this result
             if _is_superseded(tree, plan):
                 return None
-            status = _settled(tree, done, now)
+            status = _settled(tree, done, assessed, now)
             return rolled_out(status, rollout, now=now) if rollout is not None else status
 
         tree = await write_status(
@@ -101,6 +109,8 @@ class Recording:
         _count(outcome)
         await self._tell_rollout(known, tree, plan)
         await self._services.signals.ended(release, _ended(tree, done))
+        if assessed.watch is not None:
+            await self._services.signals.watch(release, assessed.watch)
         if done.attempted and outcome.applied:
             await collect_renders(self._services, Release.model_validate(tree), changed=plan.changed_render)
         return Recorded("True" if outcome.applied else "False", outcome.message)
@@ -175,12 +185,12 @@ def _is_superseded(tree: Manifest, plan: Plan) -> bool:
     return tree["metadata"]["uid"] != plan.uid or bool(plan.run_id and run and run != plan.run_id)
 
 
-def _settled(tree: Manifest, done: RecordInput, now: datetime) -> Manifest:
+def _settled(tree: Manifest, done: RecordInput, assessed: Assessed, now: datetime) -> Manifest:
     # In automatic mode any change of the other annotation starts a reconcile, and in manual mode `resolve` has told.
     handled = {SYNC_FORCE_REQUESTED_AT: (tree.get("status") or {}).get("lastHandledForceSyncAt")}
     message = with_annotation_faults(done.outcome.message, tree["metadata"].get("annotations") or {}, handled)
     limit = (tree.get("spec") or {}).get("historyLimit", 10)
-    result = _result(done, message)
+    result = replace(_result(done, message), health=assessed.digest, healthy_at=assessed.healthy_at)
     return settled(tree, result, generation=done.plan.generation, history_limit=limit, now=now)
 
 

@@ -15,12 +15,14 @@ from bench import (
     drift_500,
     drift_many,
     failing_1000,
+    health_200,
     render_helm,
     render_kustomize,
     sync_500,
     sync_5000,
     trigger_latency,
     unchanged_source,
+    wave_latency,
 )
 from bench.harness import installed, note
 from deploy.stack.local import Stack
@@ -36,6 +38,8 @@ BENCHES = {
         diff_500,
         drift_many,
         failing_1000,
+        health_200,
+        wave_latency,
         render_kustomize,
         render_helm,
         unchanged_source,

@@ -14,6 +14,8 @@ from convoy.api.release import SyncPolicy
 from convoy.policy.trigger import Trigger
 
 TASK_QUEUE = "convoy"
+OBSERVING = "-observing"
+"""What the queue of `observe-health` has behind its name: waiting must not take the slots of those who work."""
 MAX_ID = 255
 """Temporal refuses longer workflow ids on some databases."""
 
@@ -299,8 +301,30 @@ class Watch:
     render_ref: str = ""
     index: int = -1
     """The wave whose health is waited for, counted from 0 in the order of the plan; -1: the whole render."""
+    gate: bool = False
+    """A sync waits for it: it is watched on also when an object has failed, since it may recover."""
     jobs: tuple[str, ...] = ()
     """Jobs of hooks on the target, as `namespace/name`."""
+
+
+@dataclass(frozen=True, slots=True)
+class ObserveInput:
+    """Watch until something of it is settled, or for some minutes."""
+
+    render: Watch | None = None
+    jobs: Watch | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """The answer of `observe-health`. What is not settled is to be watched on."""
+
+    gone: bool = False
+    """The Release is gone, or another one by UID."""
+    render_settled: bool = False
+    jobs_settled: bool = False
+    phase: str = ""
+    message: str = ""
 
 
 class HookStage(StrEnum):

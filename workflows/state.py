@@ -5,7 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from workflows.contract import Approved, Changed, DriftReport, Plan, Settled, SyncEnded, SyncRequest
+from workflows.contract import (
+    Approved,
+    Changed,
+    DriftReport,
+    Observed,
+    Plan,
+    Settled,
+    SyncEnded,
+    SyncRequest,
+    Watch,
+)
 
 
 class Point(StrEnum):
@@ -72,6 +82,15 @@ class SyncState:
     def waits(self) -> bool:
         """Whether the run stays open although nothing is pending."""
         return bool(self.waiting) or self.wait is not None
+
+
+@dataclass(slots=True)
+class HealthState:
+    """All that a Health carries from run to run."""
+
+    render: Watch | None = None
+    jobs: Watch | None = None
+    last: Observed = field(default_factory=Observed)
 
 
 @dataclass(slots=True)

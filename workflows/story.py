@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workflows.contract import Plan
-from workflows.state import DriftState
+from workflows.state import DriftState, HealthState
 
 
 def sync_details(
@@ -33,4 +33,17 @@ def drift_details(state: DriftState, *, next_tick: str, next_try: str, rollout_d
         lines.append(f"next try of the failed sync: {next_try} (after {state.failures} failures)")
     if rollout_due:
         lines.append(f"the rollout has to be healthy by {rollout_due}")
+    return "\n".join(lines)
+
+
+def health_details(state: HealthState) -> str:
+    """Tell what is waited for, and what was seen of it last."""
+    lines = []
+    if state.render is not None:
+        wave = f"wave number {state.render.index + 1}" if state.render.index >= 0 else "all waves"
+        lines.append(f"watches the health of render `{state.render.render_ref}`: {wave}")
+    if state.jobs is not None:
+        lines.append(f"watches the Jobs of hooks: {', '.join(state.jobs.jobs)}")
+    if state.last.phase:
+        lines += ["", f"**{state.last.phase}** – {state.last.message}"]
     return "\n".join(lines)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from workflows.contract import DriftReport, Plan
+from workflows.contract import DriftReport, Plan, Watch
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,3 +34,13 @@ class DriftView:
     next_try: str
     rollout_due: str
     pending: int
+
+
+@dataclass(frozen=True, slots=True)
+class HealthView:
+    """The answer of query `state`."""
+
+    render: Watch | None
+    jobs: Watch | None
+    phase: str
+    message: str

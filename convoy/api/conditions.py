@@ -19,6 +19,9 @@ ConditionTree = dict[str, Any]
 Conditions = Sequence[Mapping[str, Any]] | None
 """`status.conditions` as it stands in a tree: the API server answers null on an object just created."""
 
+DEGRADED = "Degraded"
+"""Reason of a Healthy that is False since an object failed; one that is on its way has the reason Progressing."""
+
 MAX_MESSAGE = 32_768
 
 
@@ -63,10 +66,10 @@ def replace_condition(existing: Conditions, condition: ConditionTree) -> list[Co
 
 
 def ready_condition(conditions: Conditions, *, generation: int, now: datetime) -> ConditionTree:
-    """Return Ready: Applied and Healthy; without a Healthy condition, Applied alone.
+    """Return Ready: Applied and Healthy.
 
     Unknown while the generation is not reconciled yet: an Applied of an older spec says nothing about this
-    one.
+    one; and while nothing is known about the health of what was applied.
     """
     applied = find_condition(conditions, APPLIED)
     healthy = find_condition(conditions, HEALTHY)
@@ -74,7 +77,9 @@ def ready_condition(conditions: Conditions, *, generation: int, now: datetime) -
         status, reason, message = "Unknown", RECONCILING, f"generation {generation} is not reconciled yet"
     elif applied["status"] != "True":
         status, reason, message = "False", applied.get("reason", ""), applied.get("message", "")
-    elif healthy is not None and healthy["status"] != "True":
+    elif healthy is None:
+        status, reason, message = "Unknown", RECONCILING, "the health is not known yet"
+    elif healthy["status"] != "True":
         status, reason, message = "False", healthy.get("reason", ""), healthy.get("message", "")
     else:
         status, reason, message = "True", READY, applied.get("message", "")
@@ -93,11 +98,13 @@ def summary_conditions(conditions: Conditions, *, generation: int, now: datetime
     """Return Ready, Reconciling and Stalled, of which exactly one is True.
 
     kstatus reads Stalled as "failed" and Reconciling as "in progress". Stalled are the reasons that only a
-    change can end (`reference/sync-policy`, Requeue rules); a retry or a wait is Reconciling.
+    change can end (`reference/sync-policy`, Requeue rules) and health that is Degraded; a retry, a wait or a
+    rollout is Reconciling.
     """
     ready = ready_condition(conditions, generation=generation, now=now)
     error = error_classes().get(ready["reason"])
-    stalled = ready["status"] == "False" and error is not None and issubclass(error, Terminal)
+    ended = ready["reason"] == DEGRADED or (error is not None and issubclass(error, Terminal))
+    stalled = ready["status"] == "False" and ended
     reconciling = ready["status"] != "True" and not stalled
     flags = ((RECONCILING, reconciling), (STALLED, stalled))
     return [

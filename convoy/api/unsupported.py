@@ -12,10 +12,6 @@ from convoy.api.errors import Unsupported
 from convoy.api.release import Release
 
 _FIELDS: dict[str, Callable[[Release], object]] = {
-    "spec.syncPolicy.prune.afterHealthy": lambda release: release.spec.sync_policy.prune.after_healthy,
-    "spec.syncWaves with strategy Health": lambda release: any(
-        wave.strategy == "Health" for wave in release.spec.sync_waves
-    ),
     "lifecycle.preSync": lambda release: release.lifecycle.pre_sync,
     "lifecycle.postSync": lambda release: release.lifecycle.post_sync,
 }

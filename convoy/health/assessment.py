@@ -124,6 +124,10 @@ class Assessment:
         chosen = self._waves[: self._applied] if wave is None else [self._waves[wave]]
         return [item for _, items in chosen for item in items if needs_reading(item, self._checks)]
 
+    def to_see(self) -> list[RenderedObject]:
+        """Return the objects that must be read and that nobody has seen yet."""
+        return [item for item in self.to_read() if item.key not in self._found]
+
     def see(self, key: ObjectKey, live: Manifest | None) -> None:
         """Judge a live object; None: it does not exist."""
         self._found[key] = judge(key, live, checks=self._checks, late_classes=self._late_classes)

@@ -40,6 +40,7 @@ class HealthMark:
     """As the watcher compares it; empty where nothing is known."""
     render_ref: str = ""
     phase: str = ""
+    healthy_at: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +70,12 @@ def held(inventory: Manifest) -> Held:
 def health_mark(inventory: Manifest) -> HealthMark:
     """Cut an inventory's health data down."""
     health = (inventory.get("status") or {}).get("health") or {}
-    return HealthMark(health_digest(inventory), health.get("renderRef") or "", health.get("phase") or "")
+    return HealthMark(
+        digest=health_digest(inventory),
+        render_ref=health.get("renderRef") or "",
+        phase=health.get("phase") or "",
+        healthy_at=health.get("healthyAt") or "",
+    )
 
 
 class OwnershipIndex:

@@ -79,6 +79,10 @@ class Result:
     """After a success: the annotation value read when the pass began (D22)."""
     handled_force_at: str = ""
     """The force request that this pass used up, whatever its result (D24)."""
+    health: str = ""
+    """Digest of the health data that the pass itself wrote: no news to it any more."""
+    healthy_at: str = ""
+    """When the render that it applied was healthy for the first time, if it was."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,6 +166,10 @@ def settled(
         own["lastHandledSyncAt"] = result.handled_sync_at
     if result.handled_force_at:
         own["lastHandledForceSyncAt"] = result.handled_force_at
+    if result.healthy_at and result.succeeded is not None:
+        own["history"] = _with_health(own["history"], result.succeeded.render_ref, result.healthy_at)
+    if result.health:
+        own["handled"] = {**own.get("handled", {}), "health": result.health}
     own["sync"] = {**own.get("sync", {}), "settledAt": time}
     own["conditions"] = _conditions(
         tree,

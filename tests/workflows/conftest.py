@@ -54,7 +54,7 @@ async def driver(
 ) -> AsyncIterator[Driver]:
     """Sends signals and updates to the workflows of this test's Release, and ends what is open at the end."""
     yield Driver(temporal, worker[0], release)
-    for workflow_id in (release.sync, release.drift):
+    for workflow_id in (release.sync, release.drift, release.health):
         with suppress(RPCError):
             await temporal.get_workflow_handle(workflow_id).terminate("the test is over")
 

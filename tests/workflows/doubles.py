@@ -20,6 +20,7 @@ from activities.applying import Applying
 from activities.asking import Asking
 from activities.drifting import Drifting
 from activities.gating import Gating
+from activities.observing import Observing
 from activities.recording import Recording
 from activities.resolving import Resolving
 from activities.tearing_down import TearingDown
@@ -34,6 +35,7 @@ from workflows.contract import (
     HealthAnswer,
     HooksAnswer,
     HooksInput,
+    Observed,
     Plan,
     PruneResult,
     ReapplyResult,
@@ -70,6 +72,7 @@ REAL: dict[Activity, Callable[..., Any]] = {
     Activity.TEARDOWN: TearingDown.teardown,
     Activity.ASK_SYNC: Asking.ask_sync,
     Activity.DRIFT_PASS: Drifting.drift_pass,
+    Activity.OBSERVE_HEALTH: Observing.observe_health,
 }
 """The activities that the doubles stand for; their signatures are the doubles' signatures."""
 
@@ -197,6 +200,10 @@ class Script:
             case Activity.ASK_SYNC, _:
                 self._annotations += 1
                 return format_time(datetime(2026, 1, 1, tzinfo=UTC) + timedelta(seconds=self._annotations))
+            case Activity.OBSERVE_HEALTH, _:
+                return Observed(
+                    render_settled=True, jobs_settled=True, phase="Healthy", message="all healthy"
+                )
             case Activity.DRIFT_PASS, _:
                 return DriftReport(Verdict.IN_SYNC, uid=self.uid, tick=self.tick)
         return None

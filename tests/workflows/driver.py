@@ -26,12 +26,14 @@ from workflows.contract import (
     Cause,
     Changed,
     DriftReport,
+    Observed,
     ReleaseId,
     Settled,
     SignalName,
     SyncEnded,
     SyncRequest,
     UpdateName,
+    Watch,
 )
 from workflows.state import DriftState, SyncState
 
@@ -111,6 +113,17 @@ class Driver:
     async def ended(self, ended: SyncEnded) -> None:
         """Signal how a pass of Sync ended."""
         await self._signals.ended(self.release, ended)
+
+    # --- Health ----------------------------------------------------------------------------------
+
+    async def watch(self, watch: Watch) -> WorkflowHandle[Any, Observed]:
+        """Signal what is waited for; returns the run that is open then."""
+        await self._signals.watch(self.release, watch)
+        return self.open_health()
+
+    def open_health(self) -> WorkflowHandle[Any, Observed]:
+        """Return a handle on the newest run."""
+        return self.client.get_workflow_handle(self.release.health, result_type=Observed)
 
     async def check(self) -> DriftReport:
         """Update `check`."""

@@ -21,8 +21,6 @@ HEALTH = "issue 9 (health, waves, hooks, progressive rollout)"
 
 _WAITS_FOR = {
     "lifecycle": HEALTH,
-    "spec.syncWaves": HEALTH,
-    "spec.syncPolicy.prune.afterHealthy": HEALTH,
 }
 
 

@@ -76,7 +76,7 @@ def test_a_condition_takes_the_place_of_its_type() -> None:
 
 READY: list[tuple[str, list[dict[str, Any]] | None, str, str]] = [
     ("nothing is known of a new Release", None, "Unknown", "Reconciling"),
-    ("Applied alone makes Ready while there is no health", [_condition("Applied", "True")], "True", "Ready"),
+    ("Applied alone is not Ready yet", [_condition("Applied", "True")], "Unknown", "Reconciling"),
     (
         "Applied and Healthy make Ready",
         [_condition("Applied", "True"), _condition("Healthy", "True")],
@@ -109,7 +109,11 @@ READY: list[tuple[str, list[dict[str, Any]] | None, str, str]] = [
     ),
     (
         "drift does not count",
-        [_condition("Applied", "True"), _condition("InSync", "False", "Drifted")],
+        [
+            _condition("Applied", "True"),
+            _condition("Healthy", "True"),
+            _condition("InSync", "False", "Drifted"),
+        ],
         "True",
         "Ready",
     ),
@@ -142,6 +146,16 @@ def test_ready(conditions: list[dict[str, Any]] | None, status: str, reason: str
     ],
 )
 def test_kstatus_can_tell(applied: dict[str, Any], expected: tuple[str, str, str]) -> None:
-    told = summary_conditions([applied], generation=2, now=NOW)
+    told = summary_conditions([applied, _condition("Healthy", "True")], generation=2, now=NOW)
     assert [entry["type"] for entry in told] == ["Ready", "Reconciling", "Stalled"]
+    assert tuple(entry["status"] for entry in told) == expected
+
+
+@pytest.mark.parametrize(
+    ("reason", "expected"),
+    [("Progressing", ("False", "True", "False")), ("Degraded", ("False", "False", "True"))],
+)
+def test_kstatus_can_tell_a_rollout_from_a_failure(reason: str, expected: tuple[str, str, str]) -> None:
+    conditions = [_condition("Applied", "True"), _condition("Healthy", "False", reason)]
+    told = summary_conditions(conditions, generation=2, now=NOW)
     assert tuple(entry["status"] for entry in told) == expected

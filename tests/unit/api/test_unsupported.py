@@ -33,7 +33,8 @@ def test_what_is_built_is_not_refused() -> None:
         "clusterWave": 3,
         "suspend": True,
         "ignoreDifferences": full.release()["spec"]["ignoreDifferences"],
-        "syncWaves": [{"wave": 1, "strategy": "Apply"}],
+        "syncWaves": [{"wave": 1, "strategy": "Health"}],
+        "healthChecks": [{"kind": "X", "healthy": "true"}],
         "historyLimit": 3,
     }
     assert _fields(built, mutations=full.release()["mutations"]) == []
@@ -48,8 +49,6 @@ def test_each_field_is_named_by_its_path() -> None:
     tree = full.release()
     tree["spec"]["syncPolicy"]["prune"]["afterHealthy"] = True
     assert unsupported_fields(Release.read(tree)) == [
-        "spec.syncPolicy.prune.afterHealthy",
-        "spec.syncWaves with strategy Health",
         "lifecycle.preSync",
         "lifecycle.postSync",
     ]
