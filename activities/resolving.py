@@ -170,7 +170,7 @@ class Resolving:
             release, await rollout_of_a_sync(self._services, release, desired, forced=plan.forced)
         )
         unchanged = not plan.changed_render and not plan.forced and plan.objects <= FAT_LIMIT
-        unchanged = unchanged and not _may_wait(plan)
+        unchanged = unchanged and not may_wait(plan)
         return Resolved(Decision.REAPPLY if unchanged else Decision.APPLY, plan)
 
     async def _roll(self, release: Release, rollout: Rollout | None) -> Release:
@@ -242,7 +242,7 @@ def _with_render(plan: Plan, release: Release, desired: Desired, *, store: bool)
         plan,
         render_ref=render.ref,
         revision=render.revision,
-        waves=tuple(_waves(release, render)),
+        waves=tuple(waves_of(release, render)),
         prune=release.spec.sync_policy.prune.orphaned,
         prune_after_healthy=release.spec.sync_policy.prune.after_healthy,
         store=store,
@@ -250,7 +250,7 @@ def _with_render(plan: Plan, release: Release, desired: Desired, *, store: bool)
     )
 
 
-def _waves(release: Release, render: Render) -> Iterator[WavePlan]:
+def waves_of(release: Release, render: Render) -> Iterator[WavePlan]:
     """Yield the waves of the render; the first one has none before it whose health it could wait for."""
     timeouts = {
         wave.wave: (wave.timeout or GATE_TIMEOUT).total_seconds()
@@ -262,7 +262,7 @@ def _waves(release: Release, render: Render) -> Iterator[WavePlan]:
         yield WavePlan(wave, len(objects), gate=gate, timeout=timeouts[wave] if gate else 0.0)
 
 
-def _may_wait(plan: Plan) -> bool:
+def may_wait(plan: Plan) -> bool:
     """Whether the pass has places at which it may have to wait, which one activity cannot."""
     gates = any(wave.gate for wave in plan.waves) or (plan.prune and plan.prune_after_healthy)
     return gates or bool(plan.pre_sync or plan.post_sync)

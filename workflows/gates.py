@@ -1,11 +1,13 @@
 """Waits for health: before a wave with strategy Health, and before a prune with `afterHealthy` (D21, D25).
 
 A gate holds only what is news. A pass over an unchanged render that changes no object on its way goes through without
-a look at anybody's health, so a periodic reconcile never flips `Applied`.
+a look at anybody's health, so a periodic reconcile never flips `Applied`. Nor does a wave that is healthy within
+seconds: before a pass ends in a wait, it gives what it has just applied a moment.
 """
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import timedelta
 
 from temporalio import workflow
@@ -13,12 +15,15 @@ from temporalio import workflow
 from convoy.api.errors import DeployFailed, WaitingForHealth, WaitingForWave
 from convoy.api.times import format_duration
 from workflows.contract import Activity, HealthAnswer, HealthCheck, WaveHealth
-from workflows.state import Resume
+from workflows.state import Point, Resume, SyncState
 from workflows.steps import StepFailed, Waits, limit_for, step
 from workflows.telling import time_of
 
+GRACE = 5.0
+"""Seconds that a gate which is found closed gives before it is a wait. It is a timer, which holds no worker."""
 
-async def pass_gate(at: Resume, index: int) -> bool:
+
+async def pass_gate(state: SyncState, at: Resume, index: int) -> bool:
     """Go through the gate of a wave; returns whether the wave before it was looked at and found healthy.
 
     Raises `Waits` where it is not, and `StepFailed` where it is not at the gate's deadline.
@@ -27,11 +32,15 @@ async def pass_gate(at: Resume, index: int) -> bool:
     if not wave.gate or index < at.gate or not _is_news(at):
         return False
     before = at.plan.waves[index - 1].wave
-    answer = await _look(at, index - 1, summary=f"is wave {before} healthy?")
+    question = f"is wave {before} healthy?"
+    answer = await _look(at, index - 1, summary=question)
+    if not answer.healthy and not at.deadline:
+        at.gate, at.deadline = index, workflow.time() + wave.timeout
+        await _give_a_moment(state, within=wave.timeout)
+        answer = await _look(at, index - 1, summary=question)
     if answer.healthy:
         at.gate, at.deadline = index + 1, 0.0
         return True
-    at.gate, at.deadline = index, at.deadline or workflow.time() + wave.timeout
     if workflow.time() >= at.deadline:
         timeout = format_duration(timedelta(seconds=wave.timeout))
         raise StepFailed(
@@ -47,12 +56,16 @@ async def pass_gate(at: Resume, index: int) -> bool:
     )
 
 
-async def pass_prune_gate(at: Resume) -> WaveHealth | None:
+async def pass_prune_gate(state: SyncState, at: Resume) -> WaveHealth | None:
     """Go through the gate of the prune; returns what there is to say of the last wave. Raises `Waits`, for ever."""
     last = len(at.plan.waves) - 1
     if last < 0 or not at.plan.prune or not at.plan.prune_after_healthy or not _is_news(at):
         return None
-    answer = await _look(at, -1, summary="is the render healthy?")
+    question = "is the render healthy?"
+    answer = await _look(at, -1, summary=question)
+    if not answer.healthy and (state.wait is None or state.wait.at.point is not Point.PRUNE):
+        await _give_a_moment(state, within=GRACE)
+        answer = await _look(at, -1, summary=question)
     if answer.healthy:
         return WaveHealth(last, "Healthy")
     raise Waits(
@@ -60,6 +73,16 @@ async def pass_prune_gate(at: Resume) -> WaveHealth | None:
         f"the prune waits for the render to be healthy: {answer.message}",
         health=WaveHealth(last, "WaitingForHealth"),
     )
+
+
+async def _give_a_moment(state: SyncState, *, within: float) -> None:
+    """Wait for the news that all is healthy, or for any other."""
+    with suppress(TimeoutError):
+        await workflow.wait_condition(
+            lambda: bool(state.inbox),
+            timeout=min(GRACE, within),
+            timeout_summary="what is healthy at once makes nobody wait",
+        )
 
 
 async def _look(at: Resume, index: int, *, summary: str) -> HealthAnswer:

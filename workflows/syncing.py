@@ -121,7 +121,7 @@ class Syncing:
                 workflow.continue_as_new(self._state)
             if self._inbox.has(Trigger.DELETED):
                 raise ReleaseDeleted
-            gated = await pass_gate(at, index)
+            gated = await pass_gate(self._state, at, index)
             at.planned_at = ""
             wave = plan.waves[index]
             result = await step(
@@ -142,7 +142,7 @@ class Syncing:
 
     async def _prune(self, at: Resume) -> None:
         plan = at.plan
-        self.health = await pass_prune_gate(at)
+        self.health = await pass_prune_gate(self._state, at)
         if plan.prune:
             self._teller.enter("Pruning")
             result = await step(

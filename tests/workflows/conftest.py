@@ -17,6 +17,7 @@ from temporalio.service import RPCError
 from tests.workflows.doubles import Doubles, Script
 from tests.workflows.driver import Driver
 from tests.workflows.server import scripted_worker, temporal_server
+from workflows import gates
 from workflows.contract import ReleaseId
 
 
@@ -34,6 +35,12 @@ async def worker(temporal: Client, request: pytest.FixtureRequest) -> AsyncItera
     queue = f"convoy-{request.param}"
     async with scripted_worker(temporal, queue, doubles, cached=request.param):
         yield queue, doubles
+
+
+@pytest.fixture(autouse=True)
+def no_grace(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A gate that is found closed is a wait at once; the tests of the moment that it gives set their own."""
+    monkeypatch.setattr(gates, "GRACE", 0.0)
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from workflows.contract import Activity
 
 MODULES = sorted(Path(workflows.__file__).parent.glob("*.py"))
 ALLOWED = {
-    "__future__", "asyncio", "collections", "dataclasses", "datetime", "enum", "typing",
+    "__future__", "asyncio", "collections", "contextlib", "dataclasses", "datetime", "enum", "typing",
     "pydantic", "temporalio", "convoy.api", "convoy.policy", "workflows",
 }  # fmt: skip
 """Where workflow modules may import from: this list grows only by what is pure."""

@@ -10,6 +10,7 @@ from temporalio.client import WorkflowExecutionStatus
 from convoy.policy.trigger import Trigger
 from tests.workflows.doubles import Gate, Script, failure
 from tests.workflows.driver import Driver, failed, result, state, status, until
+from workflows import gates
 from workflows.contract import (
     Activity,
     Decision,
@@ -24,6 +25,9 @@ from workflows.contract import (
 )
 
 SICK = HealthAnswer(healthy=False, message="Deployment.apps shop/mill: 0 of 1 replicas are ready")
+CLOSED = (SICK, SICK)
+"""A gate that is found closed is looked at once more before it is a wait."""
+
 REACHED = SyncRequest(trigger=Trigger.HEALTH_REACHED, uid="uid-1", id="2026-01-02T00:00:00Z")
 LONG = 600.0
 
@@ -45,7 +49,7 @@ def gated(script: Script) -> Script:
 @pytest.fixture
 async def waiting(driver: Driver, gated: Script) -> Settled:
     """A sync that waits at the gate."""
-    gated.answer(Activity.CHECK_HEALTH, SICK)
+    gated.answer(Activity.CHECK_HEALTH, *CLOSED)
     return await driver.sync_now()
 
 
@@ -156,7 +160,7 @@ async def test_another_render_ends_the_wait(driver: Driver, gated: Script, waiti
     await driver.sync(SyncRequest(trigger=Trigger.PERIODIC, uid="uid-1"))
     settled = await result(run)
     assert (settled.reason, settled.render_ref) == ("Applied", "r2")
-    assert len(gated.args(Activity.CHECK_HEALTH)) == 1
+    assert len(gated.args(Activity.CHECK_HEALTH)) == 2
 
 
 @pytest.mark.parametrize(
@@ -166,7 +170,7 @@ async def test_a_changed_spec_and_a_force_end_the_wait_and_start_from_the_beginn
     driver: Driver, gated: Script, waiting: Settled, trigger: Trigger, force: str
 ) -> None:
     reads(gated, trigger, force_requested_at=force)
-    gated.answer(Activity.CHECK_HEALTH, SICK)
+    gated.answer(Activity.CHECK_HEALTH, *CLOSED)
     await driver.sync(SyncRequest(trigger=trigger, uid="uid-1", id="new"))
     recorded = await gated.called(Activity.RECORD, 2)
     assert [wave.index for wave in gated.args(Activity.APPLY_WAVE)] == [0, 1, 0, 1]
@@ -240,7 +244,7 @@ async def test_a_wave_that_fails_when_it_is_applied_again_ends_the_wait(
 async def test_health_that_is_reached_while_the_wait_begins_is_not_missed(
     driver: Driver, gated: Script
 ) -> None:
-    gated.answer(Activity.CHECK_HEALTH, SICK)
+    gated.answer(Activity.CHECK_HEALTH, *CLOSED)
     gate = gated.hold(Activity.RECORD)
     run = await driver.sync()
     await gate.reached()
@@ -253,7 +257,7 @@ async def test_health_that_is_reached_while_the_wait_begins_is_not_missed(
 async def test_a_gate_that_could_not_be_recorded_does_not_keep_the_run_open(
     driver: Driver, gated: Script
 ) -> None:
-    gated.answer(Activity.CHECK_HEALTH, SICK)
+    gated.answer(Activity.CHECK_HEALTH, *CLOSED)
     gated.answer(Activity.RECORD, failure("DeployFailed", "forbidden"))
     assert (await failed(await driver.sync())).type == "DeployFailed"
 
@@ -273,7 +277,7 @@ def short(gated: Script) -> Script:
 async def test_at_the_deadline_health_is_looked_at_once_more_and_then_the_sync_fails(
     driver: Driver, short: Script
 ) -> None:
-    short.answer(Activity.CHECK_HEALTH, SICK, SICK)
+    short.answer(Activity.CHECK_HEALTH, *CLOSED, SICK)
     reads(short, Trigger.SPEC_CHANGED)
     reads(short, Trigger.TIMED_OUT)
     error = await failed(await driver.sync())
@@ -288,7 +292,7 @@ async def test_at_the_deadline_health_is_looked_at_once_more_and_then_the_sync_f
 
 
 async def test_a_wave_that_is_healthy_at_the_last_look_opens_the_gate(driver: Driver, short: Script) -> None:
-    short.answer(Activity.CHECK_HEALTH, SICK)
+    short.answer(Activity.CHECK_HEALTH, *CLOSED)
     reads(short, Trigger.SPEC_CHANGED)
     reads(short, Trigger.TIMED_OUT)
     assert (await result(await driver.sync())).reason == "Applied"
@@ -297,7 +301,7 @@ async def test_a_wave_that_is_healthy_at_the_last_look_opens_the_gate(driver: Dr
 async def test_a_source_that_is_unreachable_at_the_deadline_ends_the_wait(
     driver: Driver, short: Script
 ) -> None:
-    short.answer(Activity.CHECK_HEALTH, SICK)
+    short.answer(Activity.CHECK_HEALTH, *CLOSED)
     reads(short, Trigger.SPEC_CHANGED)
     short.answer(Activity.RESOLVE, Resolved(Decision.STOP, Plan(uid="uid-1"), "SourceNotReady", "no route"))
     assert (await failed(await driver.sync())).type == "SourceNotReady"
@@ -319,7 +323,7 @@ async def test_a_healed_object_and_a_force_make_the_gate_hold(
 ) -> None:
     gated.plan = replace(gated.plan, changed_render=False, force_requested_at=force)
     gated.answer(Activity.APPLY_WAVE, *[WaveResult(applied=1, changed=changed)] * 2)
-    gated.answer(Activity.CHECK_HEALTH, SICK)
+    gated.answer(Activity.CHECK_HEALTH, *CLOSED)
     assert (await driver.sync_now()).reason == "WaitingForWave"
 
 
@@ -327,7 +331,7 @@ async def test_a_forced_attempt_that_goes_on_is_still_a_forced_one(driver: Drive
     forced = replace(gated.plan, changed_render=False, force_requested_at="2026-01-01T00:00:00Z")
     gated.answer(Activity.RESOLVE, Resolved(Decision.APPLY, forced))
     gated.answer(Activity.APPLY_WAVE, *[WaveResult(applied=1, changed=0)] * 2)
-    gated.answer(Activity.CHECK_HEALTH, SICK)
+    gated.answer(Activity.CHECK_HEALTH, *CLOSED)
     await driver.sync_now()
     reads(gated, Trigger.HEALTH_REACHED, changed_render=False)
     run = driver.open_sync()
@@ -341,12 +345,45 @@ async def test_a_gate_that_has_opened_stays_open_when_a_later_one_waits(
 ) -> None:
     waves = tuple(WavePlan(wave, 1, gate=wave > 0, timeout=LONG) for wave in range(3))
     gated.plan = replace(gated.plan, waves=waves)
-    gated.answer(Activity.CHECK_HEALTH, HealthAnswer(healthy=True), SICK, SICK)
+    gated.answer(Activity.CHECK_HEALTH, HealthAnswer(healthy=True), *CLOSED, SICK)
     await driver.sync_now()
     reads(gated, Trigger.PERIODIC)
     await driver.sync(SyncRequest(trigger=Trigger.PERIODIC, uid="uid-1"))
     await gated.called(Activity.RECORD, 2)
-    assert [check.index for check in gated.args(Activity.CHECK_HEALTH)] == [0, 1, 1]
+    assert [check.index for check in gated.args(Activity.CHECK_HEALTH)] == [0, 1, 1, 1]
+
+
+# --- a moment ------------------------------------------------------------------------------------
+
+
+async def test_a_wave_that_is_healthy_within_seconds_makes_nobody_wait(
+    driver: Driver, gated: Script, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gates, "GRACE", 1.0)
+    gated.answer(Activity.CHECK_HEALTH, SICK)
+    settled = await driver.sync_now()
+    assert settled.reason == "Applied"
+    assert gated.steps().count(Activity.RECORD) == 1
+
+
+async def test_news_of_its_health_ends_the_moment(
+    driver: Driver, gated: Script, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gates, "GRACE", LONG)
+    gated.answer(Activity.CHECK_HEALTH, SICK)
+    run = await driver.sync()
+    await gated.called(Activity.CHECK_HEALTH)
+    await driver.sync(REACHED)
+    assert (await result(run)).reason == "Applied"
+    assert [wave.index for wave in gated.args(Activity.APPLY_WAVE)][:3] == [0, 1, 2]
+
+
+async def test_a_moment_is_no_longer_than_the_timeout_of_the_gate(
+    driver: Driver, short: Script, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gates, "GRACE", LONG)
+    short.answer(Activity.CHECK_HEALTH, *CLOSED)
+    assert (await failed(await driver.sync())).type == "DeployFailed"
 
 
 # --- prune.afterHealthy --------------------------------------------------------------------------
@@ -362,13 +399,13 @@ def careful(script: Script) -> Script:
 async def test_the_prune_waits_without_a_deadline_for_the_render_to_be_healthy(
     driver: Driver, careful: Script
 ) -> None:
-    careful.answer(Activity.CHECK_HEALTH, SICK)
+    careful.answer(Activity.CHECK_HEALTH, *CLOSED)
     settled = await driver.sync_now()
     assert settled.reason == "WaitingForHealth"
     assert settled.message == (
         "the prune waits for the render to be healthy: Deployment.apps shop/mill: 0 of 1 replicas are ready"
     )
-    assert [check.index for check in careful.args(Activity.CHECK_HEALTH)] == [-1]
+    assert [check.index for check in careful.args(Activity.CHECK_HEALTH)] == [-1, -1]
     assert Activity.PRUNE not in careful.steps()
     assert (await state(driver.open_sync()))["deadline"] == ""
     assert careful.args(Activity.RECORD)[0].health == WaveHealth(1, "WaitingForHealth")
@@ -377,7 +414,7 @@ async def test_the_prune_waits_without_a_deadline_for_the_render_to_be_healthy(
 async def test_when_the_render_is_healthy_the_prune_follows_and_no_wave_is_applied_again(
     driver: Driver, careful: Script
 ) -> None:
-    careful.answer(Activity.CHECK_HEALTH, SICK)
+    careful.answer(Activity.CHECK_HEALTH, *CLOSED)
     await driver.sync_now()
     reads(careful, Trigger.HEALTH_REACHED)
     run = driver.open_sync()
@@ -395,7 +432,7 @@ async def test_without_a_prune_nobody_waits_for_health(driver: Driver, careful: 
 
 
 async def test_a_tick_makes_the_prune_wait_again(driver: Driver, careful: Script) -> None:
-    careful.answer(Activity.CHECK_HEALTH, SICK, SICK)
+    careful.answer(Activity.CHECK_HEALTH, *CLOSED, SICK)
     await driver.sync_now()
     gate: Gate = careful.hold(Activity.RECORD)
     reads(careful, Trigger.PERIODIC)

@@ -104,7 +104,7 @@ async def test_passes_during_a_long_wait_continue_as_new_and_keep_the_deadline(
     driver: Driver, gated: Script, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(history, "EVENTS", 60)
-    gated.answer(Activity.CHECK_HEALTH, *[SICK] * 4)
+    gated.answer(Activity.CHECK_HEALTH, *[SICK] * 5)
     first = await driver.sync_now()
     for passes in (2, 3, 4):
         await driver.sync(SyncRequest(trigger=Trigger.HEALTH_CHANGED, uid="uid-1"))

@@ -28,13 +28,15 @@ def test_a_plain_release_has_none() -> None:
 
 def test_what_is_built_is_not_refused() -> None:
     policy = full.release()["spec"]["syncPolicy"]
+    policy["prune"]["afterHealthy"] = True
     built = {
         "syncPolicy": policy,
         "clusterWave": 3,
         "suspend": True,
         "ignoreDifferences": full.release()["spec"]["ignoreDifferences"],
-        "syncWaves": [{"wave": 1, "strategy": "Health"}],
+        "syncWaves": [{"wave": 1, "strategy": "Apply"}, {"wave": 2, "strategy": "Health"}],
         "healthChecks": [{"kind": "X", "healthy": "true"}],
+        "failurePolicy": {"action": "Rollback"},
         "historyLimit": 3,
     }
     assert _fields(built, mutations=full.release()["mutations"]) == []
@@ -47,7 +49,6 @@ def test_empty_lists_and_false_are_not_set() -> None:
 
 def test_each_field_is_named_by_its_path() -> None:
     tree = full.release()
-    tree["spec"]["syncPolicy"]["prune"]["afterHealthy"] = True
     assert unsupported_fields(Release.read(tree)) == [
         "lifecycle.preSync",
         "lifecycle.postSync",
@@ -55,6 +56,6 @@ def test_each_field_is_named_by_its_path() -> None:
 
 
 def test_the_answer_is_unsupported() -> None:
-    after_healthy = {"syncPolicy": {"prune": {"afterHealthy": True}}}
-    with pytest.raises(Unsupported, match=r"spec\.syncPolicy\.prune\.afterHealthy"):
-        refuse_unsupported(Release.read({"spec": SPEC | after_healthy}))
+    hooks = {"postSync": [{"name": "smoke", "approval": {}}]}
+    with pytest.raises(Unsupported, match=r"lifecycle\.postSync"):
+        refuse_unsupported(Release.read({"spec": SPEC, "lifecycle": hooks}))

@@ -188,6 +188,38 @@ def test_waves_before_are_applied_the_present_one_tells_how_far_it_is_and_later_
     assert "startedAt" not in waves[2]
 
 
+def test_a_wave_that_was_found_healthy_stays_so_until_it_is_applied_again() -> None:
+    plan, strategies = [(0, 1), (1, 1), (2, 1)], {1: "Health"}
+    waits = waves_at(
+        [],
+        plan,
+        WaveProgress(index=0, phase="WaitingForHealth", applied=1),
+        time="t1",
+        strategies=strategies,
+    )
+    assert [(wave["phase"], wave["strategy"]) for wave in waits] == [
+        ("WaitingForHealth", "Apply"),
+        ("Pending", "Health"),
+        ("Pending", "Apply"),
+    ]
+    opened = waves_at(waits, plan, WaveProgress(index=1, phase="Applying", gated=True), time="t2")
+    later = waves_at(opened, plan, WaveProgress(index=2, phase="Applied", applied=1), time="t3")
+    assert [wave["phase"] for wave in later] == ["Healthy", "Applied", "Applied"]
+    assert (later[0]["startedAt"], later[0]["finishedAt"]) == ("t1", "t2")
+    again = waves_at(later, plan, WaveProgress(index=0, phase="Applying"), time="t4")
+    assert [wave["phase"] for wave in again] == ["Applying", "Pending", "Pending"]
+    assert again[0]["startedAt"] == "t4"
+
+
+def test_a_wave_that_does_not_become_healthy_has_failed_and_keeps_when_it_began() -> None:
+    plan = [(0, 1), (1, 1)]
+    began = waves_at([], plan, WaveProgress(index=0, phase="Applying"), time="t1")
+    waits = waves_at(began, plan, WaveProgress(index=0, phase="WaitingForHealth", applied=1), time="t2")
+    failed = waves_at(waits, plan, WaveProgress(index=0, phase="Failed", applied=1), time="t3")
+    assert [wave["phase"] for wave in failed] == ["Failed", "Pending"]
+    assert (failed[0]["startedAt"], failed[0]["finishedAt"]) == ("t1", "t3")
+
+
 def test_times_of_a_wave_stay_while_it_goes_on_and_it_ends_once() -> None:
     plan = [(0, 5)]
     first = waves_at([], plan, WaveProgress(index=0, phase="Applying"), time="t1")
