@@ -11,6 +11,7 @@ from temporalio import activity
 
 from activities.cluster_status import record_cluster
 from activities.context import this_release
+from activities.hook_jobs import forget_strays
 from activities.lease import Lease
 from activities.rollouts import (
     inventory_of,
@@ -23,6 +24,7 @@ from activities.rollouts import (
 from activities.services import Services
 from activities.siblings import cut
 from convoy.api.errors import ConvoyError, Suspended, WaitingForClusterWave
+from convoy.api.hooks import HookStage
 from convoy.api.inventory import ReleaseInventory
 from convoy.api.names import MANAGER
 from convoy.api.objects import Manifest
@@ -32,6 +34,8 @@ from convoy.api.rendered import Render
 from convoy.api.spec_hash import spec_hash
 from convoy.api.times import format_time
 from convoy.health.observed import HealthyRender, healthy_render
+from convoy.hooks.definition import stage_hooks
+from convoy.hooks.plan import runs_due
 from convoy.kube.errors import NotFound
 from convoy.kube.resources import INVENTORIES, RELEASES
 from convoy.kube.retry import with_retries
@@ -42,7 +46,16 @@ from convoy.policy.request import force_pending, requested_at
 from convoy.policy.trigger import Trigger, health_digest, reasons_to_sync, seen
 from convoy.sync.desired import Desired
 from convoy.sync.release_status import begun, own_status, rolled_out
-from workflows.contract import Activity, Decision, Plan, Resolved, ResolveInput, SyncRequest, WavePlan
+from workflows.contract import (
+    Activity,
+    Decision,
+    HookRun,
+    Plan,
+    Resolved,
+    ResolveInput,
+    SyncRequest,
+    WavePlan,
+)
 
 _ALWAYS = {
     Trigger.PERIODIC,
@@ -166,6 +179,7 @@ class Resolving:
         blocker = blocking_release(release, siblings)
         if blocker is not None:
             raise WaitingForClusterWave(blocker.message)
+        await forget_strays(self._services, release, desired)
         await self._roll(
             release, await rollout_of_a_sync(self._services, release, desired, forced=plan.forced)
         )
@@ -247,7 +261,15 @@ def _with_render(plan: Plan, release: Release, desired: Desired, *, store: bool)
         prune_after_healthy=release.spec.sync_policy.prune.after_healthy,
         store=store,
         changed_render=latest is None or latest.render_ref != render.ref,
+        pre_sync=_runs(release, render, HookStage.PRE_SYNC, forced=plan.forced),
+        post_sync=_runs(release, render, HookStage.POST_SYNC, forced=plan.forced),
     )
+
+
+def _runs(release: Release, render: Render, stage: HookStage, *, forced: bool) -> tuple[HookRun, ...]:
+    hooks = stage_hooks(release, render, stage)
+    due = runs_due(hooks, release, render_ref=render.ref, stage=stage, forced=forced)
+    return tuple(HookRun(run.name, run.number) for run in due)
 
 
 def waves_of(release: Release, render: Render) -> Iterator[WavePlan]:

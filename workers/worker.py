@@ -14,6 +14,7 @@ from activities.asking import Asking
 from activities.drifting import Drifting
 from activities.failures import TranslateFailures
 from activities.gating import Gating
+from activities.hooking import Hooking
 from activities.observing import Observing
 from activities.recording import Recording
 from activities.resolving import Resolving
@@ -87,6 +88,7 @@ def build_worker(client: Client, services: Services) -> Worker:
             applying.prune,
             applying.write_inventory,
             applying.reapply,
+            Hooking(services).run_hooks,
             recording.record,
             recording.record_retry,
             TearingDown(services).teardown,

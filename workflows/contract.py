@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from convoy.api.hooks import HookStage as HookStage
 from convoy.api.release import SyncPolicy
 from convoy.policy.trigger import Trigger
 
@@ -325,13 +326,6 @@ class Observed:
     jobs_settled: bool = False
     phase: str = ""
     message: str = ""
-
-
-class HookStage(StrEnum):
-    """Which list of hooks."""
-
-    PRE_SYNC = "preSync"
-    POST_SYNC = "postSync"
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,6 +49,24 @@ CLUSTER_FINALIZER = f"{GROUP}/in-use"
 HOOK_FINALIZER = f"{GROUP}/hook-result"
 """On a hook's Job until its result is recorded (D27)."""
 
+RELEASE_UID = f"{GROUP}/release-uid"
+"""Label of a hook's Job: which Release it is of."""
+
+HOOK = f"{GROUP}/hook"
+"""Annotation of a hook's Job: the hook's name."""
+
+HOOK_RUN = f"{GROUP}/hook-run"
+"""Annotation of a hook's Job: the number of the run."""
+
+HOOK_RELEASE = f"{GROUP}/release"
+"""Annotation of a hook's Job: `namespace/name` of the Release."""
+
+HOOK_RENDER = f"{GROUP}/render-ref"
+"""Annotation of a hook's Job: the render that it runs for."""
+
+HOOK_DELETE_POLICY = f"{GROUP}/hook-delete-policy"
+"""Annotation of a hook's Job: what the hook says about its deletion, for the Release's teardown."""
+
 MANAGER = "convoy"
 """Applies renders; in status: observedGeneration, Applied, last*, history, rollout, handled, sync."""
 

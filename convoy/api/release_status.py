@@ -109,6 +109,10 @@ class HookStatus(ApiModel):
     phase: HookPhase | None = None
     job: str | None = None
     """`namespace/name` of the Job."""
+    requested_at: str | None = None
+    """The annotation value that the pass which began the run answers."""
+    definition: str | None = None
+    """Digest of the hook as it was run."""
     started_at: Time | None = None
     finished_at: Time | None = None
     approved_by: str | None = None

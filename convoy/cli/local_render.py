@@ -15,7 +15,6 @@ from pathlib import Path
 from convoy.api.objects import Manifest
 from convoy.api.release import Release
 from convoy.api.rendered import Render
-from convoy.api.unsupported import refuse_unsupported
 from convoy.cli.errors import Failure
 from convoy.cli.local_files import Resources
 from convoy.health.checks import health_checks
@@ -123,7 +122,6 @@ def render_release(release: Release, resources: Resources, *, source: Path | Non
         ConvoyError: as a reconcile would end; the message names the file or the object.
         Failure: `source` cannot be read.
     """
-    refuse_unsupported(release)
     health_checks(release.spec.health_checks)
     if source is not None and not source.is_dir():
         raise Failure(f"--source {source} is no folder", code=2)

@@ -20,7 +20,6 @@ from convoy.api.crd import generate_crds
 from convoy.api.errors import ConvoyError, Unsupported
 from convoy.api.objects import counted
 from convoy.api.release import ManifestsContent, Release
-from convoy.api.unsupported import unsupported_fields
 from convoy.cli.local_files import GivenDocument, Resources, open_files, read_file
 from convoy.cli.local_render import render_release
 from convoy.render.drafts import read_objects
@@ -98,12 +97,6 @@ def _of_document(document: GivenDocument, resources: Resources, source: Path | N
 def _of_release(
     document: GivenDocument, release: Release, resources: Resources, source: Path | None
 ) -> Iterator[Problem]:
-    fields = unsupported_fields(release)
-    for name in fields:
-        path = name.partition(" ")[0].split(".")
-        yield _at(document, path, f"{name}: this version of convoy does not act on it")
-    if fields:
-        return
     found = list(_of_inline_files(document, release)) if source is None else []
     yield from found
     local = source is not None or release.spec.source.git is None

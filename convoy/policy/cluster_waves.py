@@ -70,7 +70,7 @@ def seen_lower_waves(release: Release, siblings: Iterable[Release]) -> str:
         (sibling.metadata.name, _status(sibling, APPLIED), _status(sibling, HEALTHY)) for sibling in lower
     ]
     told = [entry for entry in statuses if any(entry[1:])]
-    pending = any(not sibling.spec.suspend and not _is_current(sibling) for sibling in lower)
+    pending = any(not sibling.spec.suspend and not is_current(sibling) for sibling in lower)
     return (digest(told) if told else "") + (PENDING if pending else "")
 
 
@@ -83,7 +83,7 @@ def _why_not_ready(release: Release) -> str | None:
     if release.spec.suspend:
         undone = not _was_left_applied(release)
         return "it was suspended before it was applied and healthy; resume or delete it" if undone else None
-    if not _is_current(release):
+    if not is_current(release):
         return "its present spec is not reconciled yet"
     if _status(release, APPLIED) != "True":
         return _told(release, APPLIED)
@@ -97,7 +97,8 @@ def _was_left_applied(release: Release) -> bool:
     return release.status.last_successful is not None and not undone and healthy
 
 
-def _is_current(release: Release) -> bool:
+def is_current(release: Release) -> bool:
+    """Return whether the Applied condition is about the present spec."""
     applied = condition_of(release.status.conditions, APPLIED)
     return applied is not None and (applied.observed_generation or 0) >= release.metadata.generation
 

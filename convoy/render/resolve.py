@@ -25,14 +25,14 @@ import msgspec
 from convoy.api.release import Release
 from convoy.kube.client import KubeClient
 from convoy.kube.encode import canonical
-from convoy.render.chart_hooks import without_hooks
+from convoy.render.chart_hooks import take_apart
 from convoy.render.drafts import Draft, read_objects
 from convoy.render.helm import HelmInputs, helm_files
 from convoy.render.helm_values import read_values
 from convoy.render.kustomize import kustomize_files
 from convoy.render.manifests import manifest_files, manifest_files_in_memory
 from convoy.render.mutations import mutate
-from convoy.render.normalise import in_chart_namespace, normalise
+from convoy.render.normalise import Scopes, in_chart_namespace, normalise, with_own_crds
 from convoy.render.objects import File, Render, Scope
 from convoy.render.ref import render_ref
 from convoy.sources.fetch import fetch, tidy
@@ -121,20 +121,23 @@ class Renderer:
     def _finish(
         self,
         drafts: tuple[Draft, ...],
-        scopes: dict[tuple[str, str], bool | None],
+        scopes: Scopes,
         release: Release,
         revision: str,
         warnings: tuple[str, ...],
     ) -> Render:
         content = release.spec.content
+        hooks: tuple[Draft, ...] = ()
         if content.helm is not None:
-            drafts, left_out = without_hooks(drafts)
-            drafts = in_chart_namespace(drafts, scopes, content.helm.namespace)
-            warnings += left_out
-        mutated = mutate(drafts, scopes, release.mutations)
-        objects = normalise(mutated.drafts, scopes, allow_empty=content.allow_empty)
-        ref = render_ref(objects, key=self._key.hmac)
-        return Render(ref, revision, objects, warnings + mutated.warnings)
+            parts = take_apart(in_chart_namespace(drafts, scopes, content.helm.namespace))
+            drafts, hooks, warnings = parts.objects, parts.hooks, warnings + parts.warnings
+        mutated = mutate(drafts + hooks, scopes, release.mutations)
+        known = with_own_crds(drafts + hooks, scopes)
+        objects = normalise(mutated.drafts[: len(drafts)], known, allow_empty=content.allow_empty)
+        chart_hooks = normalise(mutated.drafts[len(drafts) :], known, allow_empty=True)
+        ref = render_ref(objects, chart_hooks, key=self._key.hmac)
+        warnings += mutated.warnings
+        return Render(ref, revision, objects, chart_hooks, warnings)
 
     async def _files(
         self, release: Release, fetched: Fetched, chart: HelmInputs | None

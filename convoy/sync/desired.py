@@ -9,7 +9,6 @@ from convoy.api.errors import ClusterNotReady, ConvoyError, Pinned
 from convoy.api.objects import Manifest
 from convoy.api.release import Release
 from convoy.api.rendered import Render
-from convoy.api.unsupported import refuse_unsupported
 from convoy.health.checks import health_checks
 from convoy.kube.client import KubeClient
 from convoy.kube.errors import ApiError, NotFound
@@ -106,14 +105,12 @@ class DesiredRenders:
         Raises:
             SourceNotReady, ValuesNotReady, ClusterNotReady, Unsupported, DeployFailed: as for `resolve`.
         """
-        refuse_unsupported(release)
         health_checks(release.spec.health_checks)
         destination = await self.destination(release)
         render = await self._fresh(release, destination.target)
-        return self._desired(destination, render, Origin.FRESH)
+        return self._desired(release, destination, render, Origin.FRESH)
 
     async def _resolve(self, release: Release, *, to_apply: bool) -> Desired:
-        refuse_unsupported(release)
         health_checks(release.spec.health_checks)  # a bad one must not be found after the apply
         destination = await self.destination(release)
         origin, render, missing = await self._stored(release)
@@ -125,10 +122,11 @@ class DesiredRenders:
             origin, render = (Origin.FRESH, fix) if fix is not None else (origin, render)
         if render is None:
             render = await self._fresh(release, destination.target)
-        return self._desired(destination, render, origin, pin_missing=bool(missing), fault=fault)
+        return self._desired(release, destination, render, origin, pin_missing=bool(missing), fault=fault)
 
     def _desired(
         self,
+        release: Release,
         destination: Destination,
         render: Render,
         origin: Origin,
@@ -137,7 +135,7 @@ class DesiredRenders:
         fault: str = "",
     ) -> Desired:
         if self._own_namespace is not None and destination.target.uid == self._home_uid:
-            refuse_own_namespace(render, self._own_namespace)
+            refuse_own_namespace(render, self._own_namespace, release.lifecycle)
         return Desired(destination, render, origin, pin_missing=pin_missing, fault=fault)
 
     async def _fix(self, release: Release, target: Target) -> tuple[Render | None, str]:

@@ -57,16 +57,6 @@ def test_a_choice_that_was_not_made(tmp_path: Path) -> None:
     assert run("validate", "-f", path, code=1).startswith(f"{path}:7: spec.source: exactly one of git, oci")
 
 
-def test_a_field_that_is_not_built_yet_or_all_are(tmp_path: Path) -> None:
-    from convoy.api.unsupported import field_paths
-
-    if "lifecycle.preSync" not in field_paths():
-        pytest.skip("every field is built")
-    field = "lifecycle: {preSync: [{name: go, approval: {}}]}\n"
-    path = written(tmp_path, HEAD + "  source: {inline: {files: {}}}\n" + field)
-    assert f"{path}:8: lifecycle.preSync: this version" in run("validate", "-f", path, code=1)
-
-
 def test_yaml_that_is_none(tmp_path: Path) -> None:
     path = written(tmp_path, HEAD + "  source: [\n")
     assert run("validate", "-f", path, code=1).startswith(f"{path}:")

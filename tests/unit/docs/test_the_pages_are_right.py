@@ -26,14 +26,6 @@ def test_a_reference_page_has_every_field_of_the_schema() -> None:
         assert f"| `{field}` |" in page
 
 
-def test_a_reference_page_marks_what_is_not_built() -> None:
-    rows = generate.pages()["reference/release.md"].splitlines()
-    (hooks,) = [row for row in rows if row.startswith("| `lifecycle.preSync` |")]
-    (git,) = [row for row in rows if row.startswith("| `spec.source.git` |")]
-    assert "**not yet**" in hooks
-    assert "**not yet**" not in git
-
-
 def test_the_flags_have_their_variables_and_defaults() -> None:
     page = generate.pages()["reference/flags.md"]
     assert "| `--grace-period` | `CONVOY_GRACE_PERIOD` | `20s` |" in page
@@ -60,16 +52,6 @@ def test_a_wrong_release_is_found() -> None:
     )
     (fault,) = check.invalid_resources(HERE, block)
     assert "spec.source" in fault
-
-
-def test_a_release_with_a_field_that_is_not_built_is_found() -> None:
-    source = "{inline: {files: {}}}"
-    block = (
-        f"```yaml\nkind: Release\nspec: {{clusterRef: {{name: x}}, source: {source}, content: {{manifests: {{}}}}}}\n"
-        "lifecycle: {preSync: [{name: go, approval: {}}]}\n```\n"
-    )
-    (fault,) = check.invalid_resources(HERE, block)
-    assert "lifecycle.preSync" in fault
 
 
 @pytest.mark.parametrize("text", ["    make nothing\n", "Run `make nothing`."])
