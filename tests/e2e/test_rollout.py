@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from typing import Any
 
 from convoy.api.objects import Manifest, ObjectKey
 from tests.e2e.harness.convoy import Convoy
+from tests.e2e.hooked import FAILS, job, placed, runs
 from tests.e2e.tenant import Tenant, applied_of, config_map
 from tests.e2e.test_events_of_a_release import told
 from workflows.contract import ReleaseId
@@ -40,15 +42,17 @@ async def healthy(tenant: Tenant, *, action: str = "Rollback", **more: Any) -> s
     return rollout_of(await rolled(tenant, "Healthy"))["renderRef"]
 
 
-async def push(tenant: Tenant, image: str, timeout: str, action: str = "Rollback") -> None:
-    """Change the image, and put the object `new` in the place of `old`."""
+async def push(
+    tenant: Tenant, image: str, timeout: str, action: str = "Rollback", *, pre_sync: Sequence[Any] = ()
+) -> None:
+    """Change the image, put the object `new` in the place of `old`, and set the preSync hooks."""
     files = {
         "web.yaml": web(tenant.namespace, image),
         "old.yaml": None,
         "new.yaml": config_map("new", tenant.namespace),
     }
     spec = {"source": {"inline": {"files": files}}} | policy(timeout, action)
-    await tenant.patch("app", {"spec": spec})
+    await tenant.patch("app", {"spec": spec, "lifecycle": {"preSync": placed(tenant, pre_sync)}})
 
 
 async def rolled(tenant: Tenant, phase: str, *, settled: bool = True) -> Manifest:
@@ -212,6 +216,31 @@ async def test_a_render_that_the_cluster_rejects_fails_too_and_the_message_says_
     assert "ConfigMap default/Not-A-Name" in rollout_of(tree)["message"]
     tree = await tenant.applied("app")
     assert successful(tree) == good
+
+
+async def test_a_failed_presync_hook_rolls_back_at_once_and_hooks_nothing_again(
+    convoy: Convoy, tenant: Tenant
+) -> None:
+    good = await healthy(tenant)
+    await push(tenant, FIX, LONG, pre_sync=[job("migrate", FAILS)])
+
+    tree = await back(tenant, good)
+    assert "failed at a preSync hook: " in rollout_of(tree)["message"]
+    assert "migrate" in rollout_of(tree)["message"]
+    tree = await tenant.applied("app")
+    assert runs(tree) == {"migrate": ("Failed", 1)}, "not for the render that is back: it had its hooks"
+    assert await image(convoy, tenant) == GOOD
+    assert await tenant.config_map("new") is None
+
+
+async def test_a_failed_postsync_hook_changes_nothing(convoy: Convoy, tenant: Tenant) -> None:
+    await healthy(tenant)
+    post_sync = placed(tenant, [job("smoke", FAILS)])
+    await tenant.patch("app", {"lifecycle": {"postSync": post_sync}})
+    await push(tenant, FIX, LONG)
+    await tenant.until("app", lambda tree: runs(tree) == {"smoke": ("Failed", 1)}, "the failed hook")
+    await rolled(tenant, "Healthy")
+    assert await image(convoy, tenant) == FIX
 
 
 async def test_a_broken_source_ends_no_rollback_and_is_told(convoy: Convoy, tenant: Tenant) -> None:
