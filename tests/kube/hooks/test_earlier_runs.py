@@ -64,7 +64,7 @@ async def test_a_run_for_a_render_that_nobody_wants_any_more_has_ended_before_th
 
     (second,) = await rig.jobs()
     assert second["metadata"]["uid"] != first["metadata"]["uid"]
-    assert standing.running
+    assert standing.jobs
     entry = await rig.entry("a")
     assert (entry.render_ref, entry.run, entry.phase) == (B, 2, "Running")
 
