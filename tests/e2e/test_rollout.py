@@ -6,15 +6,16 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
+from convoy.api.names import SYNC_REQUESTED_AT
 from convoy.api.objects import Manifest, ObjectKey
-from tests.e2e.harness.convoy import Convoy
+from tests.e2e.harness.convoy import Convoy, condition_of
 from tests.e2e.hooked import FAILS, job, placed, runs
 from tests.e2e.tenant import Tenant, applied_of, config_map
 from tests.e2e.test_events_of_a_release import told
 from workflows.contract import ReleaseId
 
 GOOD, FIX = "docker.io/library/web:1", "docker.io/library/web:3"
-BAD = "fake.local/never-ready:2"
+BAD, SLOW = "fake.local/never-ready:2", "fake.local/ready-after-10s:2"
 PRUNE = {"prune": {"orphaned": True}}
 LONG, SHORT = "10m", "2s"
 
@@ -179,6 +180,22 @@ async def test_in_manual_mode_a_rollback_waits_for_a_sync(convoy: Convoy, tenant
     await tenant.sync("app")
     await back(tenant, good)
     assert await image(convoy, tenant) == GOOD
+
+
+async def test_a_failed_render_that_recovers_brings_nothing_back_unasked(
+    convoy: Convoy, tenant: Tenant
+) -> None:
+    await healthy(tenant, policy=PRUNE | {"automatic": False})
+    await push(tenant, SLOW, SHORT)
+    await tenant.applied("app", "WaitingForSync")
+    requested = await tenant.sync("app")
+    await rolled(tenant, "RolledBack")
+
+    await tenant.until("app", lambda tree: condition_of(tree, "Healthy")["status"] == "True", "its health")
+    tree = await tenant.applied("app", "WaitingForSync")
+    assert tree["metadata"]["annotations"][SYNC_REQUESTED_AT] == requested
+    assert rollout_of(tree)["phase"] == "RolledBack", "a person decides which of the two it is"
+    assert await image(convoy, tenant) == SLOW
 
 
 async def test_nothing_is_rolled_back_away_from_a_pin(convoy: Convoy, tenant: Tenant) -> None:
