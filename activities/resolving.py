@@ -11,7 +11,7 @@ from temporalio import activity
 
 from activities.cluster_status import record_cluster
 from activities.context import this_release
-from activities.hook_jobs import forget_strays
+from activities.hook_jobs import end_unwanted
 from activities.lease import Lease
 from activities.rollouts import (
     inventory_of,
@@ -180,7 +180,7 @@ class Resolving:
         blocker = blocking_release(release, siblings)
         if blocker is not None:
             raise WaitingForClusterWave(blocker.message)
-        await forget_strays(self._services, release, desired)
+        await end_unwanted(self._services, release, desired)
         await self._roll(
             release, await rollout_of_a_sync(self._services, release, desired, forced=plan.forced)
         )

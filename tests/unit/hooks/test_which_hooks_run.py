@@ -120,3 +120,17 @@ def test_numbers_only_grow() -> None:
     known = release(job("migrate"), hooks=[entry("migrate", "Succeeded", ref=B, run=9)])
 
     assert due(known, ref=A) == [("migrate", 10)]
+
+
+def test_the_render_that_is_applied_is_not_hooked_again_after_another_ones_hook_has_failed() -> None:
+    broken = [entry("migrate", "Failed", ref=B, run=5)]
+
+    assert due(release(job("migrate"), hooks=broken, applied=(A,)), ref=A) == []
+    assert due(release(job("migrate"), hooks=broken, applied=(B, A)), ref=A) == [("migrate", 6)]
+    assert due(release(job("migrate"), job("new"), hooks=broken, applied=(A,)), ref=A) == [("new", 1)]
+
+
+def test_a_render_that_comes_back_is_hooked_again() -> None:
+    known = release(job("migrate"), hooks=[entry("migrate", "Succeeded", ref=B, run=2)], applied=(B, A))
+
+    assert due(known, ref=A) == [("migrate", 3)]
