@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from temporalio.client import WorkflowExecutionStatus
+from temporalio.client import WorkflowExecutionStatus, WorkflowFailureError
+from temporalio.exceptions import CancelledError
 
 from convoy.policy.trigger import Trigger
 from tests.workflows.doubles import Gate, Script, failure
@@ -93,6 +94,27 @@ async def test_the_run_tells_what_it_waits_for_and_until_when(driver: Driver, wa
     assert view["deadline"] in view["message"]
     described = await driver.open_sync().describe()
     assert described.search_attributes["ConvoyPhase"] == ["WaitingForWave"]
+
+
+async def test_the_web_ui_tells_what_the_run_waits_for_and_until_when(
+    driver: Driver, waiting: Settled
+) -> None:
+    metadata = await driver.open_sync().query("__temporal_workflow_metadata")
+    details = metadata.current_details
+    deadline = (await state(driver.open_sync()))["deadline"]
+    assert details.startswith(f"**Waiting** – WaitingForWave: {waiting.message}")
+    assert f"waits until {deadline} at most" in details
+
+
+async def test_a_run_that_is_cancelled_by_hand_in_its_wait_ends_and_the_next_request_starts_another(
+    driver: Driver, gated: Script, waiting: Settled
+) -> None:
+    run = driver.open_sync()
+    await run.cancel()
+    with pytest.raises(WorkflowFailureError) as ended:
+        await result(run)
+    assert isinstance(ended.value.cause, CancelledError)
+    assert (await driver.sync_now()).reason == "Applied"
 
 
 async def test_when_the_wave_is_healthy_the_pass_goes_on_where_it_stood(
