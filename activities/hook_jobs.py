@@ -1,8 +1,9 @@
-"""Ending Jobs of hooks that no sync asks for any more (D27): of hooks that left the Release, and with the Release."""
+"""Ending runs of hooks that no sync asks for any more (D27), and with the Release all of them."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
 
 import structlog
 
@@ -13,7 +14,7 @@ from convoy.api.names import ABANDON, MANAGER_PROGRESS
 from convoy.api.objects import Manifest
 from convoy.api.release import Release
 from convoy.hooks.entries import read_entries, with_entries
-from convoy.hooks.leftovers import end_jobs, strays
+from convoy.hooks.leftovers import as_ended, end_jobs, strays, superseded
 from convoy.hooks.plan import hook_is_over
 from convoy.kube.errors import NotFound
 from convoy.kube.resources import RELEASES
@@ -24,24 +25,25 @@ from convoy.sync.desired import Desired
 log = structlog.get_logger(__name__)
 
 
-async def forget_strays(services: Services, release: Release, desired: Desired) -> None:
-    """End what runs of hooks that are no longer in the Release, and take them from its status.
+async def end_unwanted(services: Services, release: Release, desired: Desired) -> None:
+    """End the runs that no sync of this render asks for, and say so in the Release's status.
 
     No pass waits for it: what cannot be ended now is looked at again by the next one.
     """
-    gone = strays(release, desired.render)
-    if not gone:
+    gone, late = strays(release, desired.render), superseded(release, desired.render)
+    if not gone and not late:
         return
     metadata = release.metadata
     names = {entry.name for entry in gone}
+    ended = [as_ended(entry, datetime.now(UTC)) for entry in late if entry.name not in names]
 
     def build(tree: Manifest) -> Manifest | None:
-        return with_entries(tree, (), drop=names) if tree["metadata"]["uid"] == metadata.uid else None
+        return with_entries(tree, ended, drop=names) if tree["metadata"]["uid"] == metadata.uid else None
 
     try:
-        await end_jobs(desired.destination.target.client, gone, uid=metadata.uid)
+        await end_jobs(desired.destination.target.client, [*gone, *late], uid=metadata.uid)
     except DeployFailed as error:
-        log.warning("stray-hook-jobs-not-ended", release=str(this_release()), error=error.message)
+        log.warning("hook-jobs-not-ended", release=str(this_release()), error=error.message)
         return
     try:
         await write_status(

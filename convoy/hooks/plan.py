@@ -29,18 +29,27 @@ class Run:
 
 
 def runs_due(
-    hooks: Sequence[StageHook], release: Release, *, render_ref: str, stage: HookStage, forced: bool
+    hooks: Sequence[StageHook],
+    release: Release,
+    *,
+    render_ref: str,
+    stage: HookStage,
+    forced: bool,
+    rollback: bool = False,
 ) -> tuple[Run, ...]:
     """Return the runs that a pass for a render has to see done, in their order.
 
-    `OncePerRender`: one that succeeded for this render is left out. A run that has begun for this render goes on, also
-    in another pass. A failed one is not repeated by itself. It runs again for another render, a forced sync, a new
-    /sync request of a person, or once its definition was changed. Until then a preSync hook that failed is all there
-    is in the answer, under its old number, so that nothing runs and its failure is reported again; a postSync hook
-    that failed ends its stage.
+    `OncePerRender`: one that succeeded for this render is left out, and a preSync hook for the render that is applied.
+    A run that has begun for this render goes on, also in another pass. A failed one is not repeated by itself. It runs
+    again for another render, a forced sync, a new /sync request of a person, or once its definition was changed. Until
+    then a preSync hook that failed is all there is in the answer, under its old number, so that nothing runs and its
+    failure is reported again; a postSync hook that failed ends its stage. A render that a `rollback` brings back had
+    its hooks before those of the one that failed: only hooks that run in each sync are due.
     """
+    hooks = [hook for hook in hooks if hook.every_sync] if rollback else hooks
     known = {entry.name: entry for entry in release.status.hooks if entry.render_ref == render_ref}
     numbers = {entry.name: entry.run or 0 for entry in release.status.hooks}
+    hooked = stage is HookStage.PRE_SYNC and _is_applied(release, render_ref)
     found: list[Run] = []
     for batch in batches(hooks):
         failed = [hook for hook in batch if _failed(hook, known)]
@@ -49,12 +58,14 @@ def runs_due(
             reported = tuple(Run(hook.name, numbers[hook.name]) for hook in failed)
             return reported if stage is HookStage.PRE_SYNC else tuple(found)
         for hook in batch:
-            entry = known.get(hook.name)
+            entry, number = known.get(hook.name), numbers.get(hook.name, 0)
             over = hook_is_over(entry)
+            if entry is None and hooked and number and not hook.every_sync:
+                continue  # it ran before this render was applied; what stands in the status is a later render's run
             if entry is None or hook in failed or (over and hook.every_sync):
-                found.append(Run(hook.name, numbers.get(hook.name, 0) + 1))
+                found.append(Run(hook.name, number + 1))
             elif not over:
-                found.append(Run(hook.name, numbers[hook.name]))
+                found.append(Run(hook.name, number))
     return tuple(found)
 
 
@@ -74,6 +85,11 @@ def asked_by_a_person(release: Release) -> str | None:
     asked = requested_at(release)
     own = [release.metadata.annotations.get(name) for name in REQUESTED_BY.values()]
     return None if asked in own else asked
+
+
+def _is_applied(release: Release, render_ref: str) -> bool:
+    latest = release.status.last_successful
+    return latest is not None and latest.render_ref == render_ref
 
 
 def _failed(hook: StageHook, known: dict[str, HookStatus]) -> bool:

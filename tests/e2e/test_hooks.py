@@ -144,6 +144,23 @@ async def test_a_newer_render_ends_the_wait_and_its_hook_runs_alone(tenant: Tena
     assert second["metadata"]["uid"] != first["metadata"]["uid"]
 
 
+async def test_going_back_to_the_applied_render_runs_nothing_again_and_ends_what_runs(tenant: Tenant) -> None:
+    await hooked(tenant, job("migrate"))
+    applied = (await tenant.applied("app"))["status"]["lastSuccessful"]["renderRef"]
+    await tenant.patch("app", {"lifecycle": {"preSync": [job("migrate", HANGS, namespace=tenant.namespace)]}})
+    await new_render(tenant, "2")
+    await tenant.until("app", lambda tree: runs(tree)["migrate"] == ("Running", 2))
+
+    await new_render(tenant, "1")
+
+    tree = await tenant.until("app", lambda tree: runs(tree)["migrate"] == ("Failed", 2))
+    assert hook_of(tree, "migrate")["message"] == "it was ended, since another render is wanted"
+    tree = await tenant.applied("app")
+    assert tree["status"]["lastSuccessful"]["renderRef"] == applied
+    assert runs(tree)["migrate"] == ("Failed", 2)
+    assert await jobs(tenant) == []
+
+
 async def test_a_release_that_is_deleted_while_a_hook_runs_takes_its_job_along(tenant: Tenant) -> None:
     await hooked(tenant, job("migrate", HANGS, deletePolicy="Never"))
     await tenant.until("app", lambda tree: runs(tree).get("migrate") == ("Running", 1))

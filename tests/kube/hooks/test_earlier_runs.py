@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import UTC, datetime
 
 import pytest
 
 from convoy.api.names import HOOK_FINALIZER
-from convoy.hooks.leftovers import end_jobs, strays
+from convoy.hooks.leftovers import as_ended, end_jobs, strays, superseded
 from tests.kube.hooks.rig import POLL, A, B, HookRig, job, render_of
 
 HANGS, FAILS = "fake.local/job-hangs:1", "fake.local/job-fails:1"
@@ -81,6 +82,18 @@ async def test_hooks_that_left_the_release_are_strays_and_their_jobs_end(rig: Ho
     assert await end_jobs(rig.client, gone, uid="another") == 0
     assert await end_jobs(rig.client, gone, uid=release.metadata.uid) == 1
     await rig.no_job_is_left()
+
+
+async def test_a_run_for_another_render_is_superseded_until_it_has_a_result(rig: HookRig) -> None:
+    await rig.release({"name": "a", "job": job(HANGS)}, {"name": "go", "approval": {}})
+    await rig.advance()
+    release = await rig.read()
+
+    assert superseded(release, render_of()) == ()
+    assert [entry.name for entry in superseded(release, render_of(ref=B))] == ["a", "go"]
+    entry = as_ended(release.status.hooks[0], datetime.now(UTC))
+    assert (entry.phase, entry.run) == ("Failed", 1)
+    assert entry.message == "it was ended, since another render is wanted"
 
 
 async def test_what_is_kept_for_good_only_loses_the_finalizer_once_it_has_ended(rig: HookRig) -> None:
