@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 
 from temporalio import activity
@@ -21,7 +21,9 @@ from convoy.api.objects import Manifest, ObjectKey, counted
 from convoy.kube.resources import RELEASES
 from convoy.kube.status import write_status
 from convoy.sync.apply import Applied, apply_wave
-from convoy.sync.claim import claim
+from convoy.sync.claim import Claimed, Prove, claim, hold
+from convoy.sync.crd_check import RenderedCrds
+from convoy.sync.doubt import settle_doubts
 from convoy.sync.dryrun import DryRun, Seen, dry_run
 from convoy.sync.exact import write_exact
 from convoy.sync.finalizers import ensure_finalizers
@@ -54,11 +56,11 @@ class Applying:
     @activity.defn(name=Activity.CLAIM)
     async def claim(self, plan: Plan) -> ClaimResult:
         """Before step 1: record what is about to be applied, and wait for whoever has it already (D13, D14)."""
-        async with Lease():
+        async with Lease() as lease:
             stage = await open_stage(self._services, plan)
             await ensure_finalizers(self._services.home, stage.release, stage.cluster)
             ledger = await open_ledger(self._services, stage)
-            claimed = await claim(ledger, stage.wanted, self._services.ownership)
+            claimed = await self._claim(plan, stage, ledger, lease)
             await self._begin_attempt(plan)
             await self._tell_start(plan, stage)
             return ClaimResult(claimed.planned_at)
@@ -87,6 +89,7 @@ class Applying:
             stage = await open_stage(self._services, plan)
             refuse_suspended(stage)
             ledger = await open_ledger(self._services, stage)
+            await hold(ledger, stage.wanted, self._services.ownership, prove=self._prove(plan, stage, lease))
             seen = await self._seen(plan) if wave.seen else None
             start_at = _resume_from()
             total = plan.waves[index].objects
@@ -122,7 +125,7 @@ class Applying:
             stage = await open_stage(self._services, plan)
             await ensure_finalizers(self._services.home, stage.release, stage.cluster)
             ledger = await open_ledger(self._services, stage)
-            await claim(ledger, stage.wanted, self._services.ownership)
+            await self._claim(plan, stage, ledger, lease)
             await self._tell_start(plan, stage)
             checked = await self._checked(stage, lease)
             if plan.store:
@@ -139,6 +142,20 @@ class Applying:
 
     # --- what the steps share -----------------------------------------------------------
 
+    async def _claim(self, plan: Plan, stage: Stage, ledger: Ledger, lease: Lease) -> Claimed:
+        await settle_doubts(stage.target, ledger)
+        prove = self._prove(plan, stage, lease)
+        return await claim(ledger, stage.wanted, self._services.ownership, prove=prove)
+
+    def _prove(self, plan: Plan, stage: Stage, lease: Lease) -> Prove:
+        async def prove(keys: Collection[ObjectKey]) -> Collection[ObjectKey]:
+            result = await self._dry_run(stage, lease, only=keys)
+            if not plan.forced:
+                result.raise_for_rejections()
+            return result.accepted
+
+        return prove
+
     async def _begin_attempt(self, plan: Plan) -> None:
         def build(tree: Manifest) -> Manifest | None:
             return attempting(tree, attempt_of(plan)) if tree["metadata"]["uid"] == plan.uid else None
@@ -154,14 +171,20 @@ class Applying:
             await self._services.events.emit(stage.tree, reason="SyncStarted", note=note)
 
     async def _checked(self, stage: Stage, lease: Lease) -> DryRun:
-        result = await dry_run(
+        result = await self._dry_run(stage, lease)
+        result.raise_for_rejections()
+        return result
+
+    async def _dry_run(
+        self, stage: Stage, lease: Lease, *, only: Collection[ObjectKey] | None = None
+    ) -> DryRun:
+        return await dry_run(
             stage.target,
             stage.render,
+            only=only,
             ignore=stage.release.spec.ignore_differences,
             should_stop=lease.should_stop,
         )
-        result.raise_for_rejections()
-        return result
 
     async def _seen(self, plan: Plan) -> dict[ObjectKey, Seen] | None:
         data = await self._services.renders.load_blob(plan.uid, SEEN)
@@ -193,6 +216,7 @@ class Applying:
             seen=seen,
             start_at=start_at,
             ignore=stage.release.spec.ignore_differences,
+            defined=RenderedCrds(stage.render.objects).kinds,
             on_applied=note,
             should_stop=should_stop,
         )
@@ -215,7 +239,7 @@ class Applying:
 
         async def tell(phase: str) -> None:
             applied = lease.details[0] if lease.details else 0
-            now_at = WaveProgress(index=wave.index, phase=phase, applied=applied, gated=wave.gated)
+            now_at = WaveProgress(index=wave.index, phase=phase, applied=applied)
             await tell_progress(self._services, wave.plan, now_at)
 
         async def keep_telling() -> None:

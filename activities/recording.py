@@ -29,7 +29,7 @@ from convoy.kube.retry import with_retries
 from convoy.kube.status import write_status
 from convoy.policy.request import with_annotation_faults
 from convoy.policy.trigger import Trigger
-from convoy.sync.claim import withdraw_planned
+from convoy.sync.claim import let_go
 from convoy.sync.interruptions import Fenced
 from convoy.sync.ledger import Ledger
 from convoy.sync.release_status import Attempt, Result, WaveProgress, rolled_out, settled
@@ -103,8 +103,8 @@ class Recording:
         )
         if _is_superseded(tree, plan):
             return Recorded("", f"Release {release} was made again, or another run has taken over")
-        if done.planned_at:
-            await self._withdraw(cut(tree), done.planned_at)
+        if outcome.reason != WaitingForOwner.reason and not (done.attempted and outcome.applied):
+            await self._let_go(cut(tree))
         await announce(self._services, tree, done)
         _count(outcome)
         await self._tell_rollout(known, tree, plan)
@@ -169,13 +169,12 @@ class Recording:
         now_at = WaveProgress(index=health.index, phase=health.phase, applied=applied)
         await tell_progress(self._services, plan, now_at)
 
-    async def _withdraw(self, release: Release, planned_at: str) -> None:
-        """Take back what was planned by a sync that ended before its first apply (D13)."""
+    async def _let_go(self, release: Release) -> None:
+        """Hold nothing that is not applied while no pass runs, however this one ended (D13, D14)."""
         try:
             ledger = await Ledger.open(self._services.home, release=release, epoch=epoch())
-            await withdraw_planned(ledger, planned_at)
+            await let_go(ledger)
         except ConvoyError as error:
-            # They stay planned: the next claim takes them over, and no prune touches what was never applied.
             log.warning("planned-keys-not-withdrawn", release=str(this_release()), error=error.message)
 
 

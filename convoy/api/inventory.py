@@ -36,6 +36,8 @@ class InventoryGroup(ApiModel):
     namespace: str = ""
     recorded_at: str | None = None
     """When the keys were first recorded: the earlier Release owns an object that two render (D14)."""
+    sent: bool | None = None
+    """Only of planned keys: a request for them may have been sent."""
     items: Annotated[tuple[InventoryItem, ...], _ATOMIC]
 
 

@@ -86,6 +86,11 @@ def next_rollout(before: Rollout | None, seen: Seen) -> Rollout | None:
     return before
 
 
+def is_rolled_back(rollout: Rollout | None, ref: str) -> bool:
+    """Whether this render has failed, and the last healthy one is the desired one in its place."""
+    return rollout is not None and rollout.phase == Phase.ROLLED_BACK and rollout.render_ref == ref
+
+
 def deadline(rollout: Rollout | None, policy: FailurePolicy | None) -> datetime | None:
     """Return when the time of a rollout is up, or None where none is running. A healthTimeout of 0 is no limit."""
     if policy is None or not policy.health_timeout or rollout is None or rollout.phase != Phase.PROGRESSING:

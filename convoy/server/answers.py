@@ -240,6 +240,8 @@ class HistoryItem(_Struct, frozen=True, kw_only=True):
     revision: str | UnsetType = UNSET
     applied_at: str | UnsetType = UNSET
     healthy_at: str | UnsetType = UNSET
+    rollout: str | UnsetType = UNSET
+    """Phase of the rollout, of the render that is or was rolled out last."""
     trigger: str | UnsetType = UNSET
     objects: int | UnsetType = UNSET
     changes: RenderChanges | UnsetType = UNSET

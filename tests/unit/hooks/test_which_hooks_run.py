@@ -56,6 +56,14 @@ def test_an_approved_hook_is_not_asked_again_for_the_same_render() -> None:
     assert due(known, ref=B) == [("go", 2)]
 
 
+def test_a_rollback_runs_only_what_runs_in_each_sync() -> None:
+    hooks = (job("migrate"), job("warm", runPolicy="EverySync"))
+    known = release(*hooks, hooks=[failed(run=3, ref=B), entry("warm", "Succeeded", run=7, ref=B)])
+
+    assert due(known, rollback=True) == [("warm", 8)]
+    assert due(known) == [("migrate", 4), ("warm", 8)], "as a fix that gives the older render again"
+
+
 def test_a_failed_hook_is_reported_again_and_nothing_runs() -> None:
     hooks = (job("warm", runPolicy="EverySync"), job("migrate", batch=1), job("last", batch=2))
 
