@@ -23,14 +23,14 @@ GRACE = 5.0
 """Seconds that a gate which is found closed gives before it is a wait. It is a timer, which holds no worker."""
 
 
-async def pass_gate(state: SyncState, at: Resume, index: int) -> bool:
-    """Go through the gate of a wave; returns whether the wave before it was looked at and found healthy.
+async def pass_gate(state: SyncState, at: Resume, index: int) -> None:
+    """Go through the gate of a wave, if it has one.
 
-    Raises `Waits` where it is not, and `StepFailed` where it is not at the gate's deadline.
+    Raises `Waits` where the wave before it is not healthy, and `StepFailed` where it is not at the gate's deadline.
     """
     wave = at.plan.waves[index]
     if not wave.gate or index < at.gate or not _is_news(at):
-        return False
+        return
     before = at.plan.waves[index - 1].wave
     question = f"is wave {before} healthy?"
     answer = await _look(at, index - 1, summary=question)
@@ -40,7 +40,7 @@ async def pass_gate(state: SyncState, at: Resume, index: int) -> bool:
         answer = await _look(at, index - 1, summary=question)
     if answer.healthy:
         at.gate, at.deadline = index + 1, 0.0
-        return True
+        return
     if workflow.time() >= at.deadline:
         timeout = format_duration(timedelta(seconds=wave.timeout))
         raise StepFailed(
@@ -59,8 +59,10 @@ async def pass_gate(state: SyncState, at: Resume, index: int) -> bool:
 async def pass_prune_gate(state: SyncState, at: Resume) -> WaveHealth | None:
     """Go through the gate of the prune; returns what there is to say of the last wave. Raises `Waits`, for ever."""
     last = len(at.plan.waves) - 1
-    if last < 0 or not at.plan.prune or not at.plan.prune_after_healthy or not _is_news(at):
+    if last < 0 or not at.plan.prune or not at.plan.prune_after_healthy:
         return None
+    if not _is_news(at):
+        return WaveHealth(last, "Healthy")  # as it was found when it was news
     question = "is the render healthy?"
     answer = await _look(at, -1, summary=question)
     if not answer.healthy and (state.wait is None or state.wait.at.point is not Point.PRUNE):
