@@ -260,6 +260,42 @@ async def test_a_failed_postsync_hook_changes_nothing(convoy: Convoy, tenant: Te
     assert await image(convoy, tenant) == FIX
 
 
+async def test_a_chart_with_random_values_fails_once_and_not_at_each_pass(
+    convoy: Convoy, tenant: Tenant
+) -> None:
+    files = {
+        "Chart.yaml": "apiVersion: v2\nname: web\nversion: 0.1.0\n",
+        "templates/web.yaml": web(tenant.namespace, "{{ .Values.image }}"),
+        "templates/password.yaml": config_map("made-up", tenant.namespace, v="{{ randAlphaNum 20 }}"),
+    }
+    chart: dict[str, Any] = {"content": {"manifests": None, "helm": {"values": {"image": GOOD}}}}
+    await tenant.release("app", files, **policy(LONG), **chart)
+    good = rollout_of(await rolled(tenant, "Healthy"))["renderRef"]
+    password = await tenant.config_map("made-up")
+    chart["content"]["helm"] = {"values": {"image": BAD}}
+    await tenant.patch("app", {"spec": chart | policy(SHORT)})
+    failed = rollout_of(await back(tenant, good))
+
+    for _ in range(3):
+        await tenant.sync("app")
+        tree = await tenant.applied("app")
+        assert rollout_of(tree) == failed, "equal inputs give the remembered render (D5)"
+        assert successful(tree) == good
+    back_again = await tenant.config_map("made-up")
+    assert password is not None
+    assert back_again is not None
+    assert back_again["data"] == password["data"]
+
+
+async def test_a_policy_that_is_new_finds_the_applied_render_healthy(tenant: Tenant) -> None:
+    await tenant.release("app", {"a.yaml": config_map("a", tenant.namespace)})
+    ref = successful(await tenant.applied("app"))
+
+    await tenant.patch("app", {"spec": policy(LONG)})
+    rollout = rollout_of(await rolled(tenant, "Healthy"))
+    assert (rollout["renderRef"], rollout["lastHealthyRenderRef"]) == (ref, ref)
+
+
 async def test_a_broken_source_ends_no_rollback_and_is_told(convoy: Convoy, tenant: Tenant) -> None:
     good = await healthy(tenant)
     await push(tenant, BAD, SHORT)
