@@ -177,6 +177,7 @@ async def test_hold_leaves_the_failed_render_as_it_is(convoy: Convoy, tenant: Te
 
     assert "Nothing is rolled back: failurePolicy.action is Hold. " in rollout_of(tree)["message"]
     assert rollout_of(tree)["lastHealthyRenderRef"] == good
+    assert condition_of(tree, "Ready")["reason"] == condition_of(tree, "Stalled")["reason"] == "RolloutFailed"
     assert await image(convoy, tenant) == BAD
     await tenant.sync("app")
     await tenant.applied("app")
