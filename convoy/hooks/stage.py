@@ -22,7 +22,7 @@ from convoy.api.rendered import Render
 from convoy.api.times import format_duration, format_time
 from convoy.hooks.definition import ON_SUCCESS, JobTemplate, StageHook, stage_hooks
 from convoy.hooks.job import JobRun, build_job, end_of, place_of
-from convoy.hooks.jobs import Refused, check_job, clear, create_job, find_job, let_go
+from convoy.hooks.jobs import NoNamespace, Refused, check_job, clear, create_job, find_job, let_go
 from convoy.hooks.logs import log_of
 from convoy.hooks.objects import apply_objects, delete_objects
 from convoy.hooks.plan import APPROVED, FAILED, PENDING, RUNNING, SUCCEEDED, Run, batches, hook_is_over
@@ -149,6 +149,10 @@ class _Advance:
             if hook.job is None:
                 return self._ended(hook, SUCCEEDED, await apply_objects(self._stage.target, hook.objects))
             await create_job(self._client, self._job(hook, hook.job))
+        except NoNamespace as error:
+            early = self._stage.stage is HookStage.PRE_SYNC
+            hint = "; a preSync hook runs before the render is applied" if early else ""
+            return self._ended(hook, FAILED, f"{error}{hint}")
         except Refused as error:
             return self._ended(hook, FAILED, str(error))
         return self._entries[hook.name].model_copy(update={"phase": RUNNING})
