@@ -28,7 +28,7 @@ from convoy.hooks.objects import apply_objects, delete_objects
 from convoy.hooks.plan import APPROVED, FAILED, PENDING, RUNNING, SUCCEEDED, Run, batches, hook_is_over
 from convoy.hooks.standing import Standing, deadline_of, failure, making_room, waiting
 from convoy.kube.targets import Target
-from convoy.sync.interruptions import Interrupted
+from convoy.sync.interruptions import Fenced, Interrupted
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,11 @@ class _Advance:
         busy = []
         for hook in batch:
             entry = self._entries.get(hook.name)
-            if entry is not None and entry.job and not self._has_begun(hook):
+            if entry is None or self._has_begun(hook):
+                continue
+            if (entry.run or 0) >= self._numbers[hook.name]:
+                raise Fenced(f"another attempt has taken hook {hook.name} further")
+            if entry.job:
                 self._stop_if_asked()
                 if not await clear(self._client, entry.job, uid=self._stage.release.metadata.uid):
                     busy.append((hook.name, entry.job))
