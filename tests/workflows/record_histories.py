@@ -38,12 +38,14 @@ from workflows.contract import (
     HealthAnswer,
     HookRun,
     HooksAnswer,
+    Observed,
     ReleaseId,
     Resolved,
     SyncEnded,
     SyncRequest,
     UpdateName,
     Verdict,
+    Watch,
     WavePlan,
 )
 
@@ -124,7 +126,7 @@ async def _life_of_a_release(convoy: Convoy, tenant: Tenant) -> None:
 
 async def record_scripted(names: Sequence[str] = ()) -> None:
     """Play the situations that need a script, or those of them that are named."""
-    plays = (_owner, _lost_render, _many_waves, _busy, _rollout, _gate, _gate_times_out, _hooks)
+    plays = (_owner, _lost_render, _many_waves, _busy, _rollout, _gate, _gate_times_out, _hooks, _health)
     async with temporal_server(say=print, long_history=LONG_HISTORY) as client:
         doubles = Doubles()
         async with scripted_worker(client, "convoy", doubles, cached=1000):
@@ -134,6 +136,21 @@ async def record_scripted(names: Sequence[str] = ()) -> None:
                     continue
                 release = ReleaseId("team", name)
                 await play(Driver(client, "convoy", release), doubles.script(release, uid="uid-1", waves=8))
+
+
+async def _health(driver: Driver, script: Script) -> None:
+    """A watch that a newer one replaces, beside the Jobs of a hook, for so long that it continues as new."""
+    held = script.hold(Activity.OBSERVE_HEALTH)
+    run = await driver.watch(Watch("uid-1", "r1", index=0, gate=True))
+    first = (await run.describe()).run_id
+    await held.reached()
+    script.answer(Activity.OBSERVE_HEALTH, Observed(jobs_settled=True), *[Observed(phase="Progressing")] * 8)
+    await driver.watch(Watch("uid-1", "r1"))
+    await driver.watch(Watch("uid-1", jobs=("team/migrate",)))
+    await result(run)
+    held.open()
+    await store(driver.client, "health-superseded", driver.release.health, first)
+    await store(driver.client, "health-continued-last", driver.release.health)
 
 
 async def _owner(driver: Driver, script: Script) -> None:
