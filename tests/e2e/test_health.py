@@ -150,6 +150,15 @@ async def edit_image(tenant: Tenant, image: str) -> None:
     await tenant.home.patch(DEPLOYMENTS, tenant.namespace, "web", patch, kind="json", manager="kubectl-edit")
 
 
+async def test_nobody_watches_for_a_release_that_is_gone(tenant: Tenant) -> None:
+    await tenant.release("app", {"a.yaml": deployment("web", tenant.namespace, NEVER_READY)})
+    await healthy(tenant, "app", "Progressing")
+    assert await health_is_open(tenant, "app")
+    await tenant.delete("app")
+    await tenant.gone("app")
+    await closed(tenant, "app")
+
+
 async def test_a_health_check_of_the_release_beats_the_built_in_rule(tenant: Tenant) -> None:
     check = {"kind": "ConfigMap", "healthy": "object.data.state == 'done'"}
     await tenant.release(
