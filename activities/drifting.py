@@ -197,7 +197,7 @@ class Drifting:
             ignores=release.spec.ignore_differences,
             on_live=health.see if health is not None else ignore_live,
         )
-        return _Pass(verdict_of(result), result, "" if desired.pin_missing else render.ref, health)
+        return _Pass(verdict_of(result), result, desired.to_apply, health)
 
     async def _report(self, asked: DriftInput, release: Release, found: _Pass) -> DriftReport:
         finding = found.finding
@@ -207,8 +207,7 @@ class Drifting:
             data = msgspec.json.encode([one.tree() for one in found.result.drifted])
             await self._services.renders.save_blob(release.metadata.uid, CHANGES, data)
             changes = CHANGES
-        automatic = bool(release.spec.sync_policy.automatic)
-        heal = automatic and finding.drifted and not release.spec.suspend and not _waits(release)
+        heal = finding.drifted and bool(found.render_ref) and _may_heal(release)
         fights = await self._fights(asked, release, found, heal=heal)
         return DriftReport(
             Verdict(finding.reason),
@@ -280,6 +279,10 @@ def _drifted_fields(found: _Pass) -> Iterator[str]:
             yield f"{one.key}: "
         for change in one.changes:
             yield f"{one.key}: {change.pointer}"
+
+
+def _may_heal(release: Release) -> bool:
+    return bool(release.spec.sync_policy.automatic) and not release.spec.suspend and not _waits(release)
 
 
 def _waits(release: Release) -> bool:

@@ -181,9 +181,7 @@ class Resolving:
         if blocker is not None:
             raise WaitingForClusterWave(blocker.message)
         await end_unwanted(self._services, release, desired)
-        await self._roll(
-            release, await rollout_of_a_sync(self._services, release, desired, forced=plan.forced)
-        )
+        await self._roll(release, rollout_of_a_sync(release, desired, forced=plan.forced))
         unchanged = not plan.changed_render and not plan.forced and plan.objects <= FAT_LIMIT
         unchanged = unchanged and not may_wait(plan)
         return Resolved(Decision.REAPPLY if unchanged else Decision.APPLY, plan)

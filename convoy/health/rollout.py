@@ -105,12 +105,9 @@ def deadline(rollout: Rollout | None, policy: FailurePolicy | None) -> datetime 
 
 def _started(before: Rollout | None, seen: Seen) -> Rollout:
     if before is not None and before.render_ref == seen.starting and not seen.forced:
-        if before.phase != Phase.ROLLED_BACK:
+        # Of a RolledBack one only a person brings the failed render to the cluster again: by a force, or by a pin.
+        if before.phase != Phase.ROLLED_BACK or not seen.pinned:
             return before
-        if not seen.pinned:
-            # A sync begins with what failed, since the last healthy render cannot be had any more.
-            told = f"The render {brief_ref(before.render_ref)} failed"
-            return _held(before, told, seen.obstacle or "the last healthy render could not be read", seen)
     last = before.last_healthy_render_ref if before is not None else None
     return Rollout(
         phase=Phase.PROGRESSING,
