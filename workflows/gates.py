@@ -12,7 +12,7 @@ from datetime import timedelta
 
 from temporalio import workflow
 
-from convoy.api.errors import DeployFailed, WaitingForHealth, WaitingForWave
+from convoy.api.errors import DeployFailed, Transient, WaitingForHealth, WaitingForWave, error_classes
 from convoy.api.times import format_duration
 from workflows.contract import Activity, HealthAnswer, HealthCheck, WaveHealth
 from workflows.state import Point, Resume, SyncState
@@ -33,7 +33,7 @@ async def pass_gate(state: SyncState, at: Resume, index: int) -> None:
         return
     before = at.plan.waves[index - 1].wave
     question = f"is wave {before} healthy?"
-    answer = await _look(at, index - 1, summary=question)
+    answer = await _look(at, index - 1, summary=question, again=bool(at.deadline))
     if not answer.healthy and not at.deadline:
         at.gate, at.deadline = index, workflow.time() + wave.timeout
         await _give_a_moment(state, within=wave.timeout)
@@ -64,8 +64,9 @@ async def pass_prune_gate(state: SyncState, at: Resume) -> WaveHealth | None:
     if not _is_news(at):
         return WaveHealth(last, "Healthy")  # as it was found when it was news
     question = "is the render healthy?"
-    answer = await _look(at, -1, summary=question)
-    if not answer.healthy and (state.wait is None or state.wait.at.point is not Point.PRUNE):
+    again = state.wait is not None and state.wait.at.point is Point.PRUNE
+    answer = await _look(at, -1, summary=question, again=again)
+    if not answer.healthy and not again:
         await _give_a_moment(state, within=GRACE)
         answer = await _look(at, -1, summary=question)
     if answer.healthy:
@@ -87,16 +88,23 @@ async def _give_a_moment(state: SyncState, *, within: float) -> None:
         )
 
 
-async def _look(at: Resume, index: int, *, summary: str) -> HealthAnswer:
+async def _look(at: Resume, index: int, *, summary: str, again: bool = True) -> HealthAnswer:
+    """Ask for health. While it is waited for (`again`), a cluster that cannot be asked is just not healthy yet."""
     plan = at.plan
-    return await step(
-        Activity.CHECK_HEALTH,
-        HealthCheck(plan, index),
-        HealthAnswer,
-        summary=summary,
-        limit=limit_for(plan.objects),
-        fairness_key=plan.cluster,
-    )
+    try:
+        return await step(
+            Activity.CHECK_HEALTH,
+            HealthCheck(plan, index),
+            HealthAnswer,
+            summary=summary,
+            limit=limit_for(plan.objects),
+            fairness_key=plan.cluster,
+        )
+    except StepFailed as error:
+        failed = error_classes().get(error.reason)
+        if not again or failed is None or not issubclass(failed, Transient):
+            raise
+        return HealthAnswer(healthy=False, message=str(error))
 
 
 def _is_news(at: Resume) -> bool:
