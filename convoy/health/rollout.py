@@ -104,10 +104,10 @@ def deadline(rollout: Rollout | None, policy: FailurePolicy | None) -> datetime 
 
 
 def _started(before: Rollout | None, seen: Seen) -> Rollout:
-    if before is not None and before.render_ref == seen.starting and not seen.forced:
-        # Of a RolledBack one only a person brings the failed render to the cluster again: by a force, or by a pin.
-        if before.phase != Phase.ROLLED_BACK or not seen.pinned:
-            return before
+    # A pin on what has failed and was rolled back is a person's try again, as a force is.
+    tries_again = seen.forced or (before is not None and before.phase == Phase.ROLLED_BACK and seen.pinned)
+    if before is not None and before.render_ref == seen.starting and not tries_again:
+        return before
     last = before.last_healthy_render_ref if before is not None else None
     return Rollout(
         phase=Phase.PROGRESSING,
