@@ -9,8 +9,8 @@ from typing import Any
 from convoy.api.names import SYNC_REQUESTED_AT
 from convoy.api.objects import Manifest, ObjectKey
 from tests.e2e.harness.convoy import Convoy, condition_of
-from tests.e2e.hooked import FAILS, job, placed, runs
-from tests.e2e.tenant import Tenant, applied_of, config_map
+from tests.e2e.hooked import FAILS, GO, job, placed, runs
+from tests.e2e.tenant import Tenant, applied_of, config_map, is_settled
 from tests.e2e.test_events_of_a_release import told
 from workflows.contract import ReleaseId
 
@@ -248,6 +248,22 @@ async def test_a_failed_presync_hook_rolls_back_at_once_and_hooks_nothing_again(
     assert runs(tree) == {"migrate": ("Failed", 1)}, "not for the render that is back: it had its hooks"
     assert await image(convoy, tenant) == GOOD
     assert await tenant.config_map("new") is None
+
+
+async def test_the_time_that_a_person_takes_to_approve_does_not_count(convoy: Convoy, tenant: Tenant) -> None:
+    await healthy(tenant)
+    await push(tenant, FIX, SHORT, pre_sync=[GO])
+    tree = await tenant.applied("app", "WaitingForApproval")
+    begun = rollout_of(tree)
+    await asyncio.sleep(4)
+    await tenant.sync("app")  # a pass that looks at the rollout, as a tick makes one
+    tree = await tenant.until(
+        "app", lambda tree: is_settled(tree) and rollout_of(tree) != begun, "a clock that is set back"
+    )
+    assert applied_of(tree)["reason"] == "WaitingForApproval"
+    assert rollout_of(tree)["phase"] == "Progressing"
+    assert rollout_of(tree)["startedAt"] > begun["startedAt"]
+    assert await image(convoy, tenant) == GOOD
 
 
 async def test_a_failed_postsync_hook_changes_nothing(convoy: Convoy, tenant: Tenant) -> None:
