@@ -88,6 +88,18 @@ def successful(tree: Manifest) -> str:
     return str(((tree.get("status") or {}).get("lastSuccessful") or {}).get("renderRef"))
 
 
+def works(tree: Manifest) -> bool:
+    return all(condition_of(tree, kind).get("status") == "True" for kind in ("Applied", "Healthy"))
+
+
+def is_ready(tree: Manifest) -> bool:
+    return summary_of(tree) == {"Ready": "True", "Reconciling": "False", "Stalled": "False"}
+
+
+def summary_of(tree: Manifest) -> dict[str, str]:
+    return {kind: condition_of(tree, kind)["status"] for kind in ("Ready", "Reconciling", "Stalled")}
+
+
 async def image(convoy: Convoy, tenant: Tenant) -> str:
     live = await convoy.objects.get(ObjectKey("apps", "Deployment", tenant.namespace, "web"))
     return str(live["spec"]["template"]["spec"]["containers"][0]["image"]) if live is not None else ""
@@ -127,8 +139,16 @@ async def test_a_render_that_does_not_become_healthy_goes_back_and_a_fix_is_roll
     events = await told(tenant, "app", "RolloutHealthy", "RolledBack")
     assert events["RolledBack"][0]["type"] == "Warning"
 
+    # What is applied works, and yet the Release is not what its source says.
+    tree = await tenant.until("app", works, "what is back to be healthy")
+    assert summary_of(tree) == {"Ready": "False", "Reconciling": "False", "Stalled": "True"}
+    for kind in ("Ready", "Stalled"):
+        told_by = condition_of(tree, kind)
+        assert (told_by["reason"], told_by["message"]) == ("RolledBack", rollout_of(tree)["message"])
+
     await push(tenant, FIX, LONG)
     tree = await rolled(tenant, "Healthy")
+    await tenant.until("app", is_ready, "Ready")
     assert rollout_of(tree)["renderRef"] not in (good, bad)
     assert await image(convoy, tenant) == FIX
     assert await tenant.config_map("new") is not None
@@ -159,6 +179,7 @@ async def test_hold_leaves_the_failed_render_as_it_is(convoy: Convoy, tenant: Te
 
     assert "Nothing is rolled back: failurePolicy.action is Hold. " in rollout_of(tree)["message"]
     assert rollout_of(tree)["lastHealthyRenderRef"] == good
+    assert condition_of(tree, "Ready")["reason"] == condition_of(tree, "Stalled")["reason"] == "RolloutFailed"
     assert await image(convoy, tenant) == BAD
     await tenant.sync("app")
     await tenant.applied("app")
