@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 
 from temporalio import activity
 
+from activities.announcing import is_news
 from activities.context import this_release
 from activities.lease import Lease
 from activities.progress import tell_progress
-from activities.recording import attempt_of, is_news
+from activities.recording import attempt_of
 from activities.services import Services
-from activities.stage import Stage, open_ledger, open_stage
+from activities.stage import Stage, open_ledger, open_stage, refuse_suspended
 from convoy.api.errors import ConvoyError
 from convoy.api.names import MANAGER
 from convoy.api.objects import Manifest, ObjectKey, counted
 from convoy.kube.resources import RELEASES
 from convoy.kube.status import write_status
 from convoy.sync.apply import Applied, apply_wave
-from convoy.sync.claim import claim
+from convoy.sync.claim import Claimed, Prove, claim, hold
+from convoy.sync.crd_check import RenderedCrds
+from convoy.sync.doubt import settle_doubts
 from convoy.sync.dryrun import DryRun, Seen, dry_run
 from convoy.sync.exact import write_exact
 from convoy.sync.finalizers import ensure_finalizers
@@ -53,11 +56,11 @@ class Applying:
     @activity.defn(name=Activity.CLAIM)
     async def claim(self, plan: Plan) -> ClaimResult:
         """Before step 1: record what is about to be applied, and wait for whoever has it already (D13, D14)."""
-        async with Lease():
+        async with Lease() as lease:
             stage = await open_stage(self._services, plan)
             await ensure_finalizers(self._services.home, stage.release, stage.cluster)
             ledger = await open_ledger(self._services, stage)
-            claimed = await claim(ledger, stage.wanted, self._services.ownership)
+            claimed = await self._claim(plan, stage, ledger, lease)
             await self._begin_attempt(plan)
             await self._tell_start(plan, stage)
             return ClaimResult(claimed.planned_at)
@@ -84,11 +87,13 @@ class Applying:
         # Beats forget what an earlier attempt has told unless they tell it again: this one may fail early.
         async with Lease(details=activity.info().heartbeat_details) as lease:
             stage = await open_stage(self._services, plan)
+            refuse_suspended(stage)
             ledger = await open_ledger(self._services, stage)
+            await hold(ledger, stage.wanted, self._services.ownership, prove=self._prove(plan, stage, lease))
             seen = await self._seen(plan) if wave.seen else None
             start_at = _resume_from()
             total = plan.waves[index].objects
-            async with self._progress(plan, index, lease):
+            async with self._progress(wave, lease):
                 applied = await self._apply(stage, ledger, lease, index, seen=seen, start_at=start_at)
             if index == len(plan.waves) - 1:
                 await tell_progress(
@@ -101,6 +106,7 @@ class Applying:
         """Step 5: delete what the inventory has and the render lacks."""
         async with Lease() as lease:
             stage = await open_stage(self._services, plan)
+            refuse_suspended(stage)
             ledger = await open_ledger(self._services, stage)
             return await self._pruned(plan, stage, ledger, lease)
 
@@ -119,7 +125,7 @@ class Applying:
             stage = await open_stage(self._services, plan)
             await ensure_finalizers(self._services.home, stage.release, stage.cluster)
             ledger = await open_ledger(self._services, stage)
-            await claim(ledger, stage.wanted, self._services.ownership)
+            await self._claim(plan, stage, ledger, lease)
             await self._tell_start(plan, stage)
             checked = await self._checked(stage, lease)
             if plan.store:
@@ -136,6 +142,20 @@ class Applying:
 
     # --- what the steps share -----------------------------------------------------------
 
+    async def _claim(self, plan: Plan, stage: Stage, ledger: Ledger, lease: Lease) -> Claimed:
+        await settle_doubts(stage.target, ledger)
+        prove = self._prove(plan, stage, lease)
+        return await claim(ledger, stage.wanted, self._services.ownership, prove=prove)
+
+    def _prove(self, plan: Plan, stage: Stage, lease: Lease) -> Prove:
+        async def prove(keys: Collection[ObjectKey]) -> Collection[ObjectKey]:
+            result = await self._dry_run(stage, lease, only=keys)
+            if not plan.forced:
+                result.raise_for_rejections()
+            return result.accepted
+
+        return prove
+
     async def _begin_attempt(self, plan: Plan) -> None:
         def build(tree: Manifest) -> Manifest | None:
             return attempting(tree, attempt_of(plan)) if tree["metadata"]["uid"] == plan.uid else None
@@ -151,14 +171,20 @@ class Applying:
             await self._services.events.emit(stage.tree, reason="SyncStarted", note=note)
 
     async def _checked(self, stage: Stage, lease: Lease) -> DryRun:
-        result = await dry_run(
+        result = await self._dry_run(stage, lease)
+        result.raise_for_rejections()
+        return result
+
+    async def _dry_run(
+        self, stage: Stage, lease: Lease, *, only: Collection[ObjectKey] | None = None
+    ) -> DryRun:
+        return await dry_run(
             stage.target,
             stage.render,
+            only=only,
             ignore=stage.release.spec.ignore_differences,
             should_stop=lease.should_stop,
         )
-        result.raise_for_rejections()
-        return result
 
     async def _seen(self, plan: Plan) -> dict[ObjectKey, Seen] | None:
         data = await self._services.renders.load_blob(plan.uid, SEEN)
@@ -190,6 +216,7 @@ class Applying:
             seen=seen,
             start_at=start_at,
             ignore=stage.release.spec.ignore_differences,
+            defined=RenderedCrds(stage.render.objects).kinds,
             on_applied=note,
             should_stop=should_stop,
         )
@@ -207,12 +234,13 @@ class Applying:
         return PruneResult(deleted=len(result.deleted), kept=len(result.kept))
 
     @asynccontextmanager
-    async def _progress(self, plan: Plan, index: int, lease: Lease) -> AsyncIterator[None]:
+    async def _progress(self, wave: WaveInput, lease: Lease) -> AsyncIterator[None]:
         """Write `status.waves` at the start, every few seconds, and where the wave fails."""
 
         async def tell(phase: str) -> None:
             applied = lease.details[0] if lease.details else 0
-            await tell_progress(self._services, plan, WaveProgress(index=index, phase=phase, applied=applied))
+            now_at = WaveProgress(index=wave.index, phase=phase, applied=applied)
+            await tell_progress(self._services, wave.plan, now_at, lease=lease)
 
         async def keep_telling() -> None:
             while True:

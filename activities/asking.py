@@ -10,6 +10,7 @@ from activities.context import this_release
 from activities.services import Services
 from convoy.kube.annotate import request_sync
 from convoy.kube.errors import NotFound, UidMismatch
+from convoy.policy.trigger import REQUESTED_BY
 from workflows.contract import Activity, AskSync, SyncRequest
 
 
@@ -32,6 +33,7 @@ class Asking:
                     release.name,
                     now=datetime.now(UTC),
                     force=asked.force,
+                    by=REQUESTED_BY.get(asked.trigger),
                     uid=asked.uid or None,
                 )
             except (NotFound, UidMismatch):

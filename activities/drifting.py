@@ -13,6 +13,7 @@ from temporalio import activity
 from activities.context import this_release
 from activities.in_sync import write_in_sync
 from activities.lease import Lease
+from activities.rechecking import begin_recheck, recheck
 from activities.services import Services
 from convoy.api.conditions import find_condition
 from convoy.api.errors import ConvoyError
@@ -21,16 +22,19 @@ from convoy.api.objects import Manifest
 from convoy.api.release import Release
 from convoy.api.spec_hash import spec_hash
 from convoy.api.times import format_time
+from convoy.drift.compare import ignore_live
 from convoy.drift.fights import FightState, Heal, detect_fights
 from convoy.drift.results import Counts, ScanResult
 from convoy.drift.scan import scan
 from convoy.drift.verdict import Verdict as Finding
 from convoy.drift.verdict import undetermined, verdict_of
+from convoy.health.assessment import Assessment
 from convoy.kube.errors import NotFound
 from convoy.kube.resources import INVENTORIES, RELEASES
 from convoy.kube.retry import with_retries
 from convoy.kube.status import write_status
 from convoy.policy.decide import decide_manual
+from convoy.policy.heal import heals
 from convoy.policy.request import force_pending, pending_request
 from convoy.policy.spread import tick_period
 from convoy.policy.trigger import reasons_to_sync, seen
@@ -76,6 +80,8 @@ class _Pass:
     result: ScanResult | None = None
     render_ref: str = ""
     """The render that a sync would apply; empty where it would apply none."""
+    health: Assessment | None = None
+    """What the live objects say about it; None where it is not the render that is applied."""
 
 
 class Drifting:
@@ -126,6 +132,7 @@ class Drifting:
         """Say what a pass found, on the Release and to the workflow."""
         release = subject.release
         await write_in_sync(self._services.home, subject.tree, found.finding)
+        await recheck(self._services, subject.tree, found.health)
         report = await self._report(asked, release, found)
         if asked.cause is Cause.TICK and not release.spec.sync_policy.automatic:
             await self._report_manual(release, found.render_ref)
@@ -173,14 +180,16 @@ class Drifting:
         except ConvoyError as error:
             return _Pass(undetermined(error.message))
         target, render = desired.destination.target, desired.render
+        health = await begin_recheck(release, target, render)
         result = await scan(
             render.objects,
             client=target.client,
             discovery=target.discovery,
             key=self._services.key.hmac,
             ignores=release.spec.ignore_differences,
+            on_live=health.see if health is not None else ignore_live,
         )
-        return _Pass(verdict_of(result), result, "" if desired.pin_missing else render.ref)
+        return _Pass(verdict_of(result), result, desired.to_apply, health)
 
     async def _report(self, asked: DriftInput, release: Release, found: _Pass) -> DriftReport:
         finding = found.finding
@@ -190,8 +199,7 @@ class Drifting:
             data = msgspec.json.encode([one.tree() for one in found.result.drifted])
             await self._services.renders.save_blob(release.metadata.uid, CHANGES, data)
             changes = CHANGES
-        automatic = bool(release.spec.sync_policy.automatic)
-        heal = automatic and finding.drifted and not release.spec.suspend
+        heal = finding.drifted and bool(found.render_ref) and heals(release)
         fights = await self._fights(asked, release, found, heal=heal)
         return DriftReport(
             Verdict(finding.reason),

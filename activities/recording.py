@@ -2,29 +2,37 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Literal
 
 import structlog
 from temporalio import activity
 
+from activities.announcing import announce
+from activities.assessing import Assessed, assess
 from activities.collecting import collect_renders
 from activities.context import epoch, this_release
 from activities.lease import Lease
+from activities.progress import tell_progress
+from activities.rollouts import inventory_of, rollout_due, rollout_now, rollout_of, tell_rollout
 from activities.services import Services
 from activities.siblings import cut
-from convoy.api.errors import ConvoyError, Hold, WaitingForOwner, error_classes
-from convoy.api.names import MANAGER, MANAGER_RETRY
-from convoy.api.objects import Manifest, counted
+from convoy.api.errors import ConvoyError, HookFailed, WaitingForOwner
+from convoy.api.names import MANAGER, MANAGER_RETRY, SYNC_FORCE_REQUESTED_AT
+from convoy.api.objects import Manifest
 from convoy.api.release import Release, SyncPolicy
-from convoy.kube.errors import NotFound
+from convoy.api.release_status import Rollout
+from convoy.health.rollout import Phase
+from convoy.kube.errors import NotFound, UidMismatch
 from convoy.kube.resources import RELEASES
+from convoy.kube.retry import with_retries
 from convoy.kube.status import write_status
 from convoy.policy.request import with_annotation_faults
 from convoy.policy.trigger import Trigger
-from convoy.sync.claim import withdraw_planned
+from convoy.sync.claim import let_go
+from convoy.sync.interruptions import Fenced
 from convoy.sync.ledger import Ledger
-from convoy.sync.release_status import Attempt, Result, settled
+from convoy.sync.release_status import Attempt, Result, WaveProgress, rolled_out, settled
 from workflows.contract import (
     Activity,
     Outcome,
@@ -33,6 +41,8 @@ from workflows.contract import (
     RecordInput,
     RecordRetry,
     SyncEnded,
+    SyncRequest,
+    WaveHealth,
 )
 
 log = structlog.get_logger(__name__)
@@ -50,11 +60,6 @@ def attempt_of(plan: Plan) -> Attempt:
     )
 
 
-def is_news(plan: Plan) -> bool:
-    """Return whether events tell of a pass even if it changes nothing: a resync of a large render is no news."""
-    return plan.changed_render or plan.forced or plan.trigger is Trigger.SYNC_REQUESTED
-
-
 class Recording:
     """The activities `record` and `record-retry`."""
 
@@ -64,37 +69,77 @@ class Recording:
     @activity.defn(name=Activity.RECORD)
     async def record(self, done: RecordInput) -> Recorded:
         """Step 8 and the status of every pass; the last thing that a pass does."""
+        async with Lease() as lease:
+            try:
+                return await self._record(done, lease)
+            except (NotFound, UidMismatch):
+                return Recorded("", f"Release {this_release()} is gone")
+
+    async def _record(self, done: RecordInput, lease: Lease) -> Recorded:
         plan, outcome = done.plan, done.outcome
-        release = this_release()
-        now = datetime.now(UTC)
+        home, release, now = self._services.home, this_release(), datetime.now(UTC)
+        # Before the result: whoever reads that the sync waits, or is done, reads also what is healthy.
+        if done.health is not None:
+            await self._tell_health(plan, done.health)
+        known = await with_retries(lambda: home.get(RELEASES, release.namespace, release.name))
+        if _is_superseded(known, plan):
+            return Recorded("", f"Release {release} was made again, or another run has taken over")
+        assessed = Assessed(known)
+        if done.attempted and outcome.applied:
+            assessed = await assess(self._services, known, plan, changed=outcome.changed)
+        known = assessed.release
+        rollout = await self._rollout(known, done, _settled(known, done, assessed, now))
 
         def build(tree: Manifest) -> Manifest | None:
-            if tree["metadata"]["uid"] != plan.uid:
-                return None  # deleted and made again: this result is not about that Release (D39)
-            message = with_annotation_faults(outcome.message, tree["metadata"].get("annotations") or {})
-            result = _result(done, message)
-            limit = (tree.get("spec") or {}).get("historyLimit", 10)
-            return settled(tree, result, generation=plan.generation, history_limit=limit, now=now)
+            if lease.lost:
+                raise Fenced  # this worker was frozen: another one has written this result
+            if _is_superseded(tree, plan):
+                return None
+            status = _settled(tree, done, assessed, now)
+            return rolled_out(tree, status, rollout, now=now) if rollout is not None else status
 
-        try:
-            tree = await write_status(
-                self._services.home, RELEASES, release.namespace, release.name, manager=MANAGER, build=build
-            )
-        except NotFound:
-            return Recorded("", f"Release {release} is gone")
-        if tree["metadata"]["uid"] != plan.uid:
-            return Recorded("", f"Release {release} was deleted and made again")
-        if done.planned_at:
-            await self._withdraw(cut(tree), done.planned_at)
-        await self._tell(tree, done)
+        tree = await write_status(
+            home, RELEASES, release.namespace, release.name, manager=MANAGER, build=build, known=known
+        )
+        if _is_superseded(tree, plan):
+            return Recorded("", f"Release {release} was made again, or another run has taken over")
+        if outcome.reason != WaitingForOwner.reason and not (done.attempted and outcome.applied):
+            await self._let_go(cut(tree))
+        await announce(self._services, tree, done)
         _count(outcome)
-        await self._services.signals.ended(release, SyncEnded(plan.uid, outcome.reason, _policy(tree)))
+        await self._tell_rollout(known, tree, plan)
+        await self._services.signals.ended(release, _ended(tree, done))
+        if assessed.watch is not None:
+            await self._services.signals.watch(release, assessed.watch)
         if done.attempted and outcome.applied:
-            async with Lease():
-                await collect_renders(
-                    self._services, Release.model_validate(tree), changed=plan.changed_render
-                )
+            await collect_renders(self._services, Release.model_validate(tree), changed=plan.changed_render)
         return Recorded("True" if outcome.applied else "False", outcome.message)
+
+    async def _rollout(self, tree: Manifest, done: RecordInput, status: Manifest) -> Rollout | None:
+        """Return what becomes of a running rollout with the status that this pass writes; None: it stays (D28)."""
+        plan, outcome = done.plan, done.outcome
+        try:
+            release = Release.read(tree | {"status": (tree.get("status") or {}) | status})
+            rollout = release.status.rollout
+            if rollout is None or rollout.phase != Phase.PROGRESSING:
+                return None
+            failed = outcome.reason == HookFailed.reason and plan.render_ref == rollout.render_ref
+            inventory = await inventory_of(self._services, release)
+            return await rollout_now(
+                self._services, release, inventory, hook_failed=outcome.message if failed else ""
+            )
+        except ConvoyError as error:
+            # The next pass judges it; this one's result is not to be lost.
+            log.warning("rollout-not-judged", release=str(this_release()), error=error.message)
+            return None
+
+    async def _tell_rollout(self, known: Manifest, tree: Manifest, plan: Plan) -> None:
+        """Tell what became of the rollout, and ask for the pass that brings the last healthy render back."""
+        before, after = rollout_of(known), rollout_of(tree)
+        await tell_rollout(self._services, tree, before, after)
+        if after is not None and after.phase == Phase.ROLLED_BACK and after.render_ref == plan.render_ref:
+            request = SyncRequest(trigger=Trigger.ROLLOUT_FAILED, uid=plan.uid)
+            await self._services.signals.sync(this_release(), request)
 
     @activity.defn(name=Activity.RECORD_RETRY)
     async def record_retry(self, retry: RecordRetry) -> str:
@@ -119,29 +164,33 @@ class Recording:
             return ""
         return retry.at
 
-    async def _withdraw(self, release: Release, planned_at: str) -> None:
-        """Take back what was planned by a sync that ended before its first apply (D13)."""
+    async def _tell_health(self, plan: Plan, health: WaveHealth) -> None:
+        applied = plan.waves[health.index].objects
+        now_at = WaveProgress(index=health.index, phase=health.phase, applied=applied)
+        await tell_progress(self._services, plan, now_at)
+
+    async def _let_go(self, release: Release) -> None:
+        """Hold nothing that is not applied while no pass runs, however this one ended (D13, D14)."""
         try:
             ledger = await Ledger.open(self._services.home, release=release, epoch=epoch())
-            await withdraw_planned(ledger, planned_at)
+            await let_go(ledger)
         except ConvoyError as error:
-            # They stay planned: the next claim takes them over, and no prune touches what was never applied.
             log.warning("planned-keys-not-withdrawn", release=str(this_release()), error=error.message)
 
-    async def _tell(self, tree: Manifest, done: RecordInput) -> None:
-        plan, outcome, events = done.plan, done.outcome, self._services.events
-        failed = error_classes().get(outcome.reason)
-        if failed is not None:
-            type_: Literal["Normal", "Warning"] = "Normal" if issubclass(failed, Hold) else "Warning"
-            await events.emit(tree, reason=outcome.reason, note=outcome.message, type=type_)
-            return
-        if not outcome.changed and not (done.attempted and is_news(plan)):
-            return
-        healed = outcome.changed and not plan.changed_render
-        await events.emit(tree, reason="Healed" if healed else "SyncSucceeded", note=outcome.message)
-        if outcome.pruned:
-            note = f"deleted {counted(outcome.pruned, 'object')} that left the render"
-            await events.emit(tree, reason="Pruned", note=note)
+
+def _is_superseded(tree: Manifest, plan: Plan) -> bool:
+    """Whether this result is not about the Release as it is: made again (D39), or another run has begun a pass."""
+    run = ((tree.get("status") or {}).get("sync") or {}).get("runId")
+    return tree["metadata"]["uid"] != plan.uid or bool(plan.run_id and run and run != plan.run_id)
+
+
+def _settled(tree: Manifest, done: RecordInput, assessed: Assessed, now: datetime) -> Manifest:
+    # In automatic mode any change of the other annotation starts a reconcile, and in manual mode `resolve` has told.
+    handled = {SYNC_FORCE_REQUESTED_AT: (tree.get("status") or {}).get("lastHandledForceSyncAt")}
+    message = with_annotation_faults(done.outcome.message, tree["metadata"].get("annotations") or {}, handled)
+    limit = (tree.get("spec") or {}).get("historyLimit", 10)
+    result = replace(_result(done, message), health=assessed.digest, healthy_at=assessed.healthy_at)
+    return settled(tree, result, generation=done.plan.generation, history_limit=limit, now=now)
 
 
 def _result(done: RecordInput, message: str) -> Result:
@@ -159,11 +208,14 @@ def _result(done: RecordInput, message: str) -> Result:
     )
 
 
-def _policy(tree: Manifest) -> SyncPolicy:
+def _ended(tree: Manifest, done: RecordInput) -> SyncEnded:
+    uid, reason = done.plan.uid, done.outcome.reason
     try:
-        return Release.read(tree).spec.sync_policy
+        release = Release.read(tree)
     except ConvoyError:
-        return SyncPolicy()  # a spec that cannot be read is a terminal failure: no backoff counts
+        return SyncEnded(uid, reason, SyncPolicy())  # such a spec is a terminal failure: no backoff counts
+    due = rollout_due(release)
+    return SyncEnded(uid, reason, release.spec.sync_policy, due.timestamp() if due is not None else 0.0)
 
 
 def _count(outcome: Outcome) -> None:

@@ -10,30 +10,71 @@ from temporalio import activity
 
 from activities.cluster_status import record_cluster
 from activities.context import this_release
+from activities.hook_jobs import end_unwanted
 from activities.lease import Lease
+from activities.plan_gates import failed_gate, may_wait, waves_of
+from activities.rollouts import (
+    inventory_of,
+    is_watched,
+    rollout_now,
+    rollout_of_a_sync,
+    tell_rollout,
+    with_rollout,
+)
 from activities.services import Services
 from activities.siblings import cut
 from convoy.api.errors import ConvoyError, Suspended, WaitingForClusterWave
+from convoy.api.hooks import HookStage
+from convoy.api.inventory import ReleaseInventory
 from convoy.api.names import MANAGER
 from convoy.api.objects import Manifest
 from convoy.api.release import Release
-from convoy.api.release_status import Handled
+from convoy.api.release_status import Handled, Rollout
 from convoy.api.spec_hash import spec_hash
 from convoy.api.times import format_time
+from convoy.health.observed import HealthyRender, healthy_render
+from convoy.hooks.definition import stage_hooks
+from convoy.hooks.plan import runs_due
 from convoy.kube.errors import NotFound
-from convoy.kube.resources import RELEASES
+from convoy.kube.resources import INVENTORIES, RELEASES
 from convoy.kube.retry import with_retries
 from convoy.kube.status import write_status
 from convoy.policy.cluster_waves import blocking_release
 from convoy.policy.decide import decide_manual
 from convoy.policy.request import force_pending, requested_at
-from convoy.policy.trigger import Trigger, reasons_to_sync, seen
+from convoy.policy.trigger import Trigger, health_digest, reasons_to_sync, seen
 from convoy.sync.desired import Desired
-from convoy.sync.release_status import begun
-from workflows.contract import Activity, Decision, Plan, Resolved, ResolveInput, SyncRequest, WavePlan
+from convoy.sync.desired_order import Origin
+from convoy.sync.release_status import begun, own_status, rolled_out
+from workflows.contract import (
+    Activity,
+    Decision,
+    HookRun,
+    Plan,
+    Resolved,
+    ResolveInput,
+    SyncRequest,
+)
 
-_ALWAYS = {Trigger.PERIODIC, Trigger.RETRY, Trigger.OWNER_CHANGED, Trigger.MANUAL, Trigger.RESTARTED}
+_ALWAYS = {
+    Trigger.PERIODIC,
+    Trigger.RETRY,
+    Trigger.OWNER_CHANGED,
+    Trigger.ROLLOUT_FAILED,
+    Trigger.MANUAL,
+    Trigger.RESTARTED,
+    Trigger.APPROVED,
+    Trigger.TIMED_OUT,
+}
 """What starts a pass by itself; every other request stands for something that the Release shows."""
+
+_OF_HEALTH = {Trigger.HEALTH_CHANGED, Trigger.HEALTH_REACHED}
+
+_LOOKS = {Trigger.HEALTH_REACHED, Trigger.HEALTH_CHANGED, Trigger.APPROVED, Trigger.TIMED_OUT}
+"""What asks to look whether a wait is over."""
+
+_ANEW = {Trigger.CREATED, Trigger.SPEC_CHANGED, Trigger.SYNC_REQUESTED, Trigger.MANUAL}
+"""What a person did: a gate that has timed out is waited for again."""
 
 FAT_LIMIT = 1000
 """Objects up to which an unchanged render is applied by one activity; a larger one wants to be resumable."""
@@ -67,24 +108,36 @@ class Resolving:
         except ConvoyError as error:
             release, fault = cut(tree), error
         siblings = self._services.siblings.of(name.namespace)
-        now = seen(release, spec_hash=spec_hash(tree), siblings=siblings)
+        health = await self._health(wishes)
+        now = seen(release, spec_hash=spec_hash(tree), health=health, siblings=siblings)
         trigger = trigger_of(release, wishes, reasons_to_sync(release, now))
         if trigger is None:
             return Resolved(
                 Decision.NOTHING, Plan(uid=uid), message="all that was asked for has been seen already"
             )
         plan = _plan(release, trigger)
-        await self._begin(tree, now)
+        inventory = await inventory_of(self._services, release) if is_watched(release) else ReleaseInventory()
+        await self._begin(tree, now, healthy=healthy_render(inventory))
         if release.metadata.deletion_timestamp is not None:
             return Resolved(Decision.TEARDOWN, plan)
         if fault is not None:
             return Resolved(Decision.STOP, plan, fault.reason, fault.message)
         try:
-            return await self._decide(release, siblings, plan)
+            return await self._decide(release, siblings, plan, inventory)
         except ConvoyError as error:
             return Resolved(Decision.STOP, plan, error.reason, error.message)
 
-    async def _begin(self, tree: Manifest, handled: Handled) -> None:
+    async def _health(self, wishes: list[SyncRequest]) -> str:
+        """Return the digest of the health data. The local copy may lag behind the news that this pass is about."""
+        name, home = this_release(), self._services.home
+        if not any(wish.trigger in _OF_HEALTH for wish in wishes):
+            return self._services.ownership.health(name.namespace, name.name).digest
+        try:
+            return health_digest(await with_retries(lambda: home.get(INVENTORIES, name.namespace, name.name)))
+        except NotFound:
+            return ""
+
+    async def _begin(self, tree: Manifest, handled: Handled, *, healthy: HealthyRender) -> None:
         info = activity.info()
         metadata = tree["metadata"]
 
@@ -95,6 +148,7 @@ class Resolving:
                 workflow_id=info.workflow_id or "",
                 run_id=info.workflow_run_id or "",
                 now=datetime.now(UTC),
+                healthy=healthy,
             )
 
         await write_status(
@@ -107,10 +161,14 @@ class Resolving:
             known=tree,
         )
 
-    async def _decide(self, release: Release, siblings: list[Release], plan: Plan) -> Resolved:
+    async def _decide(
+        self, release: Release, siblings: list[Release], plan: Plan, inventory: ReleaseInventory
+    ) -> Resolved:
         if release.spec.suspend:
             raise Suspended("spec.suspend is true; set it to false to go on")
-        desired = await self._desired(release)
+        release = await self._roll(release, await rollout_now(self._services, release, inventory))
+        # A forced sync starts over, also with what has failed (`reference/sync-policy`, Forced sync).
+        desired = await self._desired(with_rollout(release, None) if plan.forced else release)
         plan = _with_render(
             plan, release, desired, store=self._services.settings.render_store_url is not None
         )
@@ -120,8 +178,29 @@ class Resolving:
         blocker = blocking_release(release, siblings)
         if blocker is not None:
             raise WaitingForClusterWave(blocker.message)
+        await end_unwanted(self._services, release, desired)
+        await self._roll(release, rollout_of_a_sync(release, desired, forced=plan.forced))
         unchanged = not plan.changed_render and not plan.forced and plan.objects <= FAT_LIMIT
+        unchanged = unchanged and not may_wait(plan)
         return Resolved(Decision.REAPPLY if unchanged else Decision.APPLY, plan)
+
+    async def _roll(self, release: Release, rollout: Rollout | None) -> Release:
+        """Write a rollout that has changed, and return the Release with it (D28)."""
+        before = release.status.rollout
+        if rollout == before:
+            return release
+        metadata = release.metadata
+
+        def build(tree: Manifest) -> Manifest | None:
+            if tree["metadata"]["uid"] != metadata.uid:
+                return None  # deleted and made again (D39)
+            return rolled_out(tree, own_status(tree), rollout, now=datetime.now(UTC))
+
+        tree = await write_status(
+            self._services.home, RELEASES, metadata.namespace, metadata.name, manager=MANAGER, build=build
+        )
+        await tell_rollout(self._services, tree, before, rollout)
+        return with_rollout(release, rollout)
 
     async def _desired(self, release: Release) -> Desired:
         try:
@@ -138,13 +217,15 @@ class Resolving:
 def trigger_of(release: Release, wishes: list[SyncRequest], reasons: list[Trigger]) -> Trigger | None:
     """Return why this pass is made, or None where nothing is due.
 
+    What asks only to look whether a wait is over stands back behind all else, which applies finished waves again.
+
     A pass that began and never wrote its result is made again: its worker died in `resolve`, or somebody reset or
     terminated its run. The workflow id is the lock, so nobody is still at it.
     """
-    if reasons:
-        return reasons[0]
-    due = next((wish.trigger for wish in wishes if wish.trigger in _ALWAYS), None)
-    return due or (Trigger.RESTARTED if wishes and _is_unfinished(release) else None)
+    due = [*reasons, *(wish.trigger for wish in wishes if wish.trigger in _ALWAYS)]
+    if not due:
+        return Trigger.RESTARTED if wishes and _is_unfinished(release) else None
+    return next((trigger for trigger in due if trigger not in _LOOKS), due[0])
 
 
 def _is_unfinished(release: Release) -> bool:
@@ -160,6 +241,7 @@ def _plan(release: Release, trigger: Trigger) -> Plan:
         requested_at=requested_at(release) or "",
         force_requested_at=force_pending(release) or "",
         started_at=format_time(datetime.now(UTC)),
+        run_id=activity.info().workflow_run_id or "",
         generation=release.metadata.generation,
     )
 
@@ -167,12 +249,30 @@ def _plan(release: Release, trigger: Trigger) -> Plan:
 def _with_render(plan: Plan, release: Release, desired: Desired, *, store: bool) -> Plan:
     latest = release.status.last_successful
     render = desired.render
+    waves = tuple(waves_of(release, render))
+    anew = plan.forced or plan.trigger in _ANEW
     return replace(
         plan,
         render_ref=render.ref,
         revision=render.revision,
-        waves=tuple(WavePlan(wave, len(objects)) for wave, objects in render.waves()),
+        waves=waves,
         prune=release.spec.sync_policy.prune.orphaned,
+        prune_after_healthy=release.spec.sync_policy.prune.after_healthy,
         store=store,
         changed_render=latest is None or latest.render_ref != render.ref,
+        pre_sync=_runs(release, desired, HookStage.PRE_SYNC, forced=plan.forced),
+        post_sync=_runs(release, desired, HookStage.POST_SYNC, forced=plan.forced),
+        failed_gate=0 if anew else failed_gate(release.status, render.ref, waves),
     )
+
+
+def _runs(release: Release, desired: Desired, stage: HookStage, *, forced: bool) -> tuple[HookRun, ...]:
+    due = runs_due(
+        stage_hooks(release, desired.render, stage),
+        release,
+        render_ref=desired.render.ref,
+        stage=stage,
+        forced=forced,
+        rollback=desired.origin is Origin.LAST_HEALTHY,
+    )
+    return tuple(HookRun(run.name, run.number) for run in due)

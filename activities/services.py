@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from activities.siblings import Siblings
 from activities.signals import Signals
 from convoy.kube.client import KubeClient
+from convoy.kube.doorbell import Doorbells
 from convoy.kube.events import Events
 from convoy.settings import Settings
 from convoy.store.collector import Collector
@@ -31,3 +32,4 @@ class Services:
     siblings: Siblings
     events: Events
     signals: Signals
+    doorbells: Doorbells

@@ -10,11 +10,12 @@ from temporalio.client import Client, WorkflowExecutionStatus
 from temporalio.common import Priority, WorkflowIDConflictPolicy, WorkflowIDReusePolicy
 from temporalio.service import RPCError, RPCStatusCode
 
-from workflows.contract import Cause, Changed, ReleaseId, SignalName, SyncEnded, SyncRequest
+from workflows.contract import Cause, Changed, ReleaseId, SignalName, SyncEnded, SyncRequest, Watch
 from workflows.state import DriftState
 
 SYNC_WORKFLOW = "Sync"
 DRIFT_WORKFLOW = "Drift"
+HEALTH_WORKFLOW = "Health"
 
 
 class Signals:
@@ -36,6 +37,19 @@ class Signals:
             start_signal=SignalName.SYNC,
             start_signal_args=[request],
             static_summary=f"sync of Release {release}: {request.trigger}",
+            priority=Priority(fairness_key=release.namespace[:64]),
+        )
+
+    async def watch(self, release: ReleaseId, watch: Watch) -> None:
+        """Tell Health that something is waited for."""
+        await self._client.start_workflow(
+            HEALTH_WORKFLOW,
+            id=release.health,
+            task_queue=self._task_queue,
+            id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
+            start_signal=SignalName.WATCH,
+            start_signal_args=[watch],
+            static_summary=f"health of Release {release}",
             priority=Priority(fairness_key=release.namespace[:64]),
         )
 

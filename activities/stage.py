@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from activities.context import epoch, this_release
 from activities.services import Services
 from convoy.api.cluster import Cluster
+from convoy.api.errors import Suspended
 from convoy.api.names import ACCEPT_TARGET
 from convoy.api.objects import Manifest, ObjectKey
 from convoy.api.release import Release
@@ -60,6 +61,12 @@ async def open_stage(services: Services, plan: Plan) -> Stage:
     waves = tuple(wave for _, wave in render.waves())
     wanted = entries_of([item for wave in waves for item in wave])
     return Stage(tree, release, destination.cluster, destination.target, render, waves, wanted)
+
+
+def refuse_suspended(stage: Stage) -> None:
+    """Raise `Suspended` where the Release was suspended while its sync ran: what is not applied yet waits."""
+    if stage.release.spec.suspend:
+        raise Suspended("spec.suspend was set during the sync; set it to false to go on")
 
 
 async def open_ledger(services: Services, stage: Stage) -> Ledger:

@@ -6,6 +6,7 @@ from temporalio import activity
 
 from activities.collecting import forget_renders
 from activities.context import epoch, this_release
+from activities.hook_jobs import end_hooks
 from activities.lease import Lease
 from activities.services import Services
 from activities.siblings import cut
@@ -39,7 +40,8 @@ class TearingDown:
             async def connect() -> Target:
                 return (await self._services.desired.destination(release)).target
 
-            # First, since nobody comes back once the Release is let go.
+            await end_hooks(release, tree, connect)
+            # Before the teardown, since nobody comes back once the Release is let go.
             await forget_renders(self._services, plan.uid)
             done = await teardown(
                 home,

@@ -11,15 +11,18 @@ from pathlib import Path
 
 from bench import (
     cli,
+    diff_500,
     drift_500,
     drift_many,
     failing_1000,
+    health_200,
     render_helm,
     render_kustomize,
     sync_500,
     sync_5000,
     trigger_latency,
     unchanged_source,
+    wave_latency,
 )
 from bench.harness import installed, note
 from deploy.stack.local import Stack
@@ -32,8 +35,11 @@ BENCHES = {
         sync_500,
         sync_5000,
         drift_500,
+        diff_500,
         drift_many,
         failing_1000,
+        health_200,
+        wave_latency,
         render_kustomize,
         render_helm,
         unchanged_source,

@@ -86,7 +86,7 @@ async def installed(stack: Stack, folder: Path) -> AsyncIterator[Bench]:
             await api.apply(call_of(namespace(name)), manager="bench")
         cluster = _resource("Cluster", "target", {"inCluster": {}})
         await api.apply(call_of(cluster), manager="bench")
-        async with _running(stack, folder) as pid:
+        async with convoy(stack, folder, "run") as pid:
             yield Bench(stack, api, folder, pid)
 
 
@@ -159,21 +159,25 @@ def _resource(kind: str, name: str, spec: Any) -> Manifest:
 
 
 @asynccontextmanager
-async def _running(stack: Stack, folder: Path) -> AsyncIterator[int]:
+async def convoy(stack: Stack, folder: Path, command: str, **settings: str) -> AsyncIterator[int]:
+    """Run a process of convoy as long as the block lasts and yield its id; all of a folder are one installation."""
+    for tool in ("kustomize", "helm"):
+        stack.tool(tool, note)
     environment = os.environ | {
         "KUBECONFIG": str(stack.kubeconfig),
         "CONVOY_TEMPORAL_ADDRESS": stack.temporal_address,
-        "CONVOY_TOOLS": str(stack.tool("kustomize", note).parent),
+        "CONVOY_TOOLS": str(stack.tools),
         "CONVOY_WORK_DIR": str(folder / "work"),
         "CONVOY_RENDER_STORE_URL": f"file://{folder / 'renders'}",
         "CONVOY_ALLOW_OWN_IDENTITY": "true",
         "CONVOY_ALLOW_PRIVATE_ADDRESSES": "true",
         "CONVOY_RESYNC": "1h",
+        **settings,
     }
-    (folder / "renders").mkdir()
-    with (folder / "convoy.log").open("wb") as log:
+    (folder / "renders").mkdir(exist_ok=True)
+    with (folder / "convoy.log").open("ab") as log:
         process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "workers", "run", cwd=ROOT, env=environment, stdout=log, stderr=log
+            sys.executable, "-m", "workers", command, cwd=ROOT, env=environment, stdout=log, stderr=log
         )
         try:
             yield process.pid

@@ -11,13 +11,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
+import click
 import yaml
 
 from convoy.api import names
 from convoy.api.cluster import Cluster
 from convoy.api.errors import Unsupported, error_classes
 from convoy.api.release import Release
-from convoy.api.unsupported import unsupported_fields
+from convoy.cli.main import app
 from docs.generate import DOCS, pages
 
 ROOT: Final = DOCS.parent
@@ -35,6 +36,7 @@ _LINK: Final = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 _BLOCK: Final = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _CODE_SPAN: Final = re.compile(r"`[^`\n]+`")
 _MAKE: Final = re.compile(r"(?:^ {4}|`)make ([a-z]+)", re.MULTILINE)
+_COMMAND: Final = re.compile(r"(?:^(?: {4}|\$ |)|`)kubectl[ -]convoy((?: [a-z_-]+)+)", re.MULTILINE)
 _RULE: Final = re.compile(r"\bD([0-9]{1,2}b?)\b")
 _SPECIFICATION: Final = re.compile(r"`?reference/(apply-and-prune|drift|sync-policy|[a-z]+-[a-z-]+)`?")
 _MACHINE: Final = re.compile(r"(?<![\w.-])/(?:tmp|root|home)/|\.\./shared")
@@ -69,7 +71,7 @@ def broken_links(path: Path, text: str) -> Iterator[str]:
 
 
 def invalid_resources(path: Path, text: str) -> Iterator[str]:
-    """Releases and Clusters in YAML blocks are valid, and nothing in them waits to be built."""
+    """Releases and Clusters in YAML blocks are valid."""
     del path
     for language, body in _BLOCK.findall(text):
         if language != "yaml":
@@ -91,6 +93,20 @@ def unknown_targets(path: Path, text: str) -> Iterator[str]:
     for target in _MAKE.findall(text):
         if target not in known:
             yield f"make {target}: the Makefile has no such target"
+
+
+def unknown_commands(path: Path, text: str) -> Iterator[str]:
+    """Every command of kubectl convoy that is named exists."""
+    del path
+    for words in _COMMAND.findall(text):
+        command: click.Command = app
+        for word in words.split():
+            if not isinstance(command, click.Group):
+                break
+            if word not in command.commands:
+                yield f"kubectl convoy{words}: there is no command {word!r}"
+                break
+            command = command.commands[word]
 
 
 def machine_paths(path: Path, text: str) -> Iterator[str]:
@@ -135,6 +151,7 @@ def faults() -> list[str]:
         broken_links,
         invalid_resources,
         unknown_targets,
+        unknown_commands,
         machine_paths,
     )
     found = [*stale_pages(), *untold_names(), *unexplained_citations()]
@@ -156,8 +173,7 @@ def _faults_of(document: dict[str, object]) -> Iterator[str]:
         if document.get("kind") == "Cluster":
             Cluster.read(document)
         elif document.get("kind") == "Release":
-            for field in unsupported_fields(Release.read(document)):
-                yield f"a Release in a YAML block sets {field}, which is not built yet"
+            Release.read(document)
     except Unsupported as error:
         yield f"a {document['kind']} in a YAML block is not valid: {error.message}"
 

@@ -17,12 +17,9 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
-from typer.main import get_command
-
 from convoy.api.common import RULES
 from convoy.api.crd import generate_crds
 from convoy.api.times import DURATION_PATTERN, format_duration
-from convoy.api.unsupported import field_paths
 from convoy.cli.main import app
 from convoy.cli.main import run as run_cli
 from convoy.settings import Settings
@@ -62,8 +59,7 @@ spec:
     - {group: apps, kind: Deployment, name: web, paths: [/spec/replicas]}
 ```
 
-A field marked **not yet** is accepted by the schema. A Release that sets it is answered with `Applied=False`, reason
-`Unsupported`, naming the field; nothing is applied. Durations are Go durations: `90s`, `5m`, `1h30m`.
+Durations are Go durations: `90s`, `5m`, `1h30m`.
 """,
     "Cluster": """\
 How to reach a target cluster. Group `convoy.kumodo.io/v1alpha1`, namespaced. A Release names a Cluster of its own
@@ -156,7 +152,6 @@ def write() -> None:
 
 def _resource_page(kind: str, crd: Mapping[str, Any]) -> str:
     schema = crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
-    not_yet = field_paths() if kind == "Release" else ()
     parts = [_GENERATED, f"# {kind}\n\n", _INTROS[kind]]
     parts += [f"\n{rule['message'][0].upper()}{rule['message'][1:]}.\n" for rule in schema.get(RULES, ())]
     for name, node in schema["properties"].items():
@@ -168,8 +163,7 @@ def _resource_page(kind: str, crd: Mapping[str, Any]) -> str:
         for row in _rows(name, node, required=name in schema.get("required", ())):
             if row.path == name:
                 continue
-            mark = "**not yet** " if any(_is_below(row.path, path) for path in not_yet) else ""
-            parts.append(f"| `{row.path}` | {row.type} | {mark}{row.meaning} |\n")
+            parts.append(f"| `{row.path}` | {row.type} | {row.meaning} |\n")
     return "".join(parts)
 
 
@@ -218,11 +212,6 @@ def _cell(text: str) -> str:
     return text.replace("|", "\\|").strip()
 
 
-def _is_below(path: str, parent: str) -> bool:
-    plain = path.replace("[]", "")
-    return plain == parent or plain.startswith(f"{parent}.")
-
-
 def _flags_page() -> str:
     rows = []
     for name, field in Settings.model_fields.items():
@@ -243,7 +232,7 @@ def _flags_page() -> str:
 def _cli_page() -> str:
     parts = [_GENERATED.replace("the models", "the commands"), _CLI]
     os.environ["COLUMNS"] = "100"  # the pages must not depend on somebody's terminal
-    for words in _commands(get_command(app), ()):
+    for words in _commands(app, ()):
         with redirect_stdout(StringIO()) as told:
             run_cli([*words, "--help"])
         page = told.getvalue().strip()

@@ -9,6 +9,7 @@ from convoy.api.names import APPLIED, HEALTHY
 from convoy.api.objects import Manifest
 from convoy.api.release import Release
 from convoy.api.spec_hash import spec_hash
+from convoy.policy.cluster_waves import is_current
 from convoy.sync.ownership import Held, held
 
 _BULK = ("managedFields", "labels", "ownerReferences")
@@ -19,6 +20,7 @@ _STATUS = (
     "lastSuccessful",
     "lastHandledSyncAt",
     "lastHandledForceSyncAt",
+    "sync",
 )
 
 
@@ -30,18 +32,23 @@ class ReleaseView:
     spec_hash: str
 
     @property
-    def readiness(self) -> tuple[str | None, ...]:
-        """The statuses that a higher cluster wave waits for."""
-        found = (condition_of(self.release.status.conditions, kind) for kind in (APPLIED, HEALTHY))
-        return tuple(condition.status if condition else None for condition in found)
+    def readiness(self) -> tuple[object, ...]:
+        """What a higher cluster wave waits for: the statuses, and whether they are about the present spec."""
+        found = [condition_of(self.release.status.conditions, kind) for kind in (APPLIED, HEALTHY)]
+        return is_current(self.release), *(condition.status if condition else None for condition in found)
 
 
 @dataclass(frozen=True, slots=True)
 class InventoryView:
-    """An inventory: who holds what, and which render was completed last."""
+    """An inventory: who holds what, which render was completed last, and how healthy it is."""
 
     held: Held
     render_ref: str
+
+    @property
+    def health(self) -> str:
+        """Digest of its health data."""
+        return self.held.health.digest
 
 
 def view_release(tree: Manifest) -> ReleaseView:

@@ -79,8 +79,10 @@ class Watcher:
                 previous.held if previous else None,
             )
         )
+        release = ReleaseId(change.namespace, change.name)
+        if previous is None or change.value.health != previous.health:
+            self._marks.mark(release)
         if change.type == "MODIFIED" and previous and change.value.render_ref != previous.render_ref:
-            release = ReleaseId(change.namespace, change.name)
             self._renders[release] = change.value.render_ref
             self._marks.mark(release)
 
@@ -105,7 +107,9 @@ class Watcher:
             for name in names
             if (other := self._releases.get(release.namespace, name)) is not None
         ]
-        now = seen(view.release, spec_hash=view.spec_hash, siblings=siblings)
+        inventory = self._inventories.get(release.namespace, release.name)
+        health = inventory.health if inventory is not None else ""
+        now = seen(view.release, spec_hash=view.spec_hash, health=health, siblings=siblings)
         reasons = reasons_to_sync(view.release, now)
         if reasons:
             await self._signals.sync(release, _request(view, reasons[0]))
@@ -143,7 +147,7 @@ class Watcher:
 def _request(view: ReleaseView, trigger: Trigger) -> SyncRequest:
     metadata = view.release.metadata
     match trigger:
-        case Trigger.SYNC_REQUESTED:
+        case Trigger.SYNC_REQUESTED | Trigger.HEALTH_REACHED | Trigger.SELF_HEAL:
             # The same id as that of whoever wrote the annotation and signalled too: the echo is no second request.
             request_id = seen(view.release, spec_hash=view.spec_hash).sync_requested_at or ""
         case Trigger.CREATED | Trigger.SPEC_CHANGED | Trigger.DELETED:

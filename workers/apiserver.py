@@ -8,16 +8,17 @@ from typing import Final
 
 import structlog
 from temporalio.client import Client, WorkflowUpdateFailedError, WorkflowUpdateRPCTimeoutOrCancelledError
-from temporalio.service import RPCError
+from temporalio.exceptions import ApplicationError
+from temporalio.service import RPCError, RPCStatusCode
 
 from activities.services import Services
 from convoy.server.call import Checked
 from convoy.server.call import Services as ServerServices
-from convoy.server.refusals import Unavailable
+from convoy.server.refusals import Conflict, Unavailable
 from convoy.server.server import Listen, serving
 from convoy.server.trust import ServingFiles, Trust
 from convoy.settings import Settings
-from workflows.contract import DriftReport, ReleaseId, UpdateName
+from workflows.contract import Approved, DriftReport, ReleaseId, UpdateName
 
 TEMPORAL_SECONDS: Final = 10.0
 """How long Temporal may take to take a request in; what it does then may take longer."""
@@ -25,8 +26,8 @@ TEMPORAL_SECONDS: Final = 10.0
 log = structlog.get_logger(__name__)
 
 
-class DriftPasses:
-    """The drift passes that the API asks for: `convoy.server.call.Workflows` on Temporal."""
+class Workflows:
+    """What the API asks of the workflows of a Release: `convoy.server.call.Workflows` on Temporal."""
 
     def __init__(self, client: Client, services: Services) -> None:
         self._client = client
@@ -58,6 +59,25 @@ class DriftPasses:
             changes=report.changes,
         )
 
+    async def approve(self, namespace: str, name: str, *, hook: str, user: str) -> None:
+        """Approve with the update `approve` of the Sync workflow, which refuses what it does not wait for."""
+        handle = self._client.get_workflow_handle(ReleaseId(namespace, name).sync)
+        try:
+            async with asyncio.timeout(TEMPORAL_SECONDS):
+                await handle.execute_update(UpdateName.APPROVE, args=[hook, user], result_type=Approved)
+        except WorkflowUpdateFailedError as error:
+            cause = error.cause
+            told = cause.message if isinstance(cause, ApplicationError) else str(error)
+            raise Conflict(told, name=name) from error
+        except RPCError as error:
+            if error.status is RPCStatusCode.NOT_FOUND:
+                raise Conflict(f"no sync of Release {namespace}/{name} waits now", name=name) from error
+            raise Unavailable(f"Temporal does not answer: {error}", name=name) from error
+        except (TimeoutError, WorkflowUpdateRPCTimeoutOrCancelledError) as error:
+            raise Unavailable(
+                f"it is not known whether the hook {hook} was approved: no worker answered in time", name=name
+            ) from error
+
 
 def listen_of(settings: Settings) -> tuple[Listen, ServingFiles] | None:
     """Return where and with which certificate the API is served; None where no certificate is given.
@@ -85,7 +105,7 @@ async def serve_api(listen: Listen, files: ServingFiles, services: Services, cli
         renders=services.renders,
         key=services.key,
         ownership=services.ownership,
-        workflows=DriftPasses(client, services),
+        workflows=Workflows(client, services),
     )
     async with asyncio.TaskGroup() as group:
         watching = group.create_task(trust.run())

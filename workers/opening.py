@@ -16,6 +16,7 @@ from activities.siblings import Siblings
 from activities.signals import Signals
 from convoy.kube.client import KubeClient
 from convoy.kube.connection import connect_home
+from convoy.kube.doorbell import Doorbells
 from convoy.kube.errors import NotFound
 from convoy.kube.events import Events
 from convoy.kube.resources import NAMESPACES
@@ -89,6 +90,8 @@ async def open_services(settings: Settings, home: KubeClient, client: Client) ->
             allow_private=settings.allow_private_addresses,
         )
         stack.push_async_callback(targets.close)
+        doorbells = Doorbells()
+        stack.push_async_callback(doorbells.close)
         ownership, siblings = Ownership(home), Siblings(home)
         for reflector in (ownership.run(), siblings.run()):
             stack.push_async_callback(_cancel, asyncio.create_task(reflector))
@@ -118,6 +121,7 @@ async def open_services(settings: Settings, home: KubeClient, client: Client) ->
             siblings=siblings,
             events=Events(home, instance=instance()),
             signals=signals_of(settings, client),
+            doorbells=doorbells,
         )
 
 

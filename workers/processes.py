@@ -19,7 +19,7 @@ from workers.apiserver import listen_of, serve_api
 from workers.opening import instance, open_home, open_services, signals_of
 from workers.telemetry import set_up_telemetry
 from workers.temporal import connect, register_search_attributes
-from workers.worker import build_worker
+from workers.worker import build_observer, build_worker
 
 SWEEP_TICKS = 5
 """Resync periods between two sweeps of the watcher over all Releases."""
@@ -103,10 +103,12 @@ async def until_signalled(work: Awaitable[None]) -> None:
 
 async def _work(services: Services, client: Client) -> None:
     await register_search_attributes(client)
-    worker = build_worker(client, services)
+    worker, observer = build_worker(client, services), build_observer(client, services)
     settings = services.settings
     log.info("worker-started", task_queue=settings.task_queue, temporal=settings.temporal_address)
-    await worker.run()
+    async with asyncio.TaskGroup() as group:
+        group.create_task(worker.run())
+        group.create_task(observer.run())
 
 
 async def _as_task(work: Awaitable[None]) -> None:

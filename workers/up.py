@@ -9,11 +9,12 @@ import asyncio
 import json
 import os
 import secrets
+import shutil
 import signal
 import sys
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -42,6 +43,8 @@ from workflows.contract import DriftReport, ReleaseId, UpdateName
 
 ROOT = Path(__file__).resolve().parent.parent
 STATE = ROOT / ".state" / "demo"
+KEPT = ROOT / ".state" / "demo-logs"
+"""The logs of the last demo that failed: its own folder goes with its stack."""
 EXAMPLE = ROOT / "examples" / "shop-inline"
 RELEASE = ReleaseId("shop-team", "shop")
 DRIFT = ("", "ConfigMap", "shop", "settings", {"data": {"greeting": "changed by hand"}})
@@ -69,7 +72,7 @@ def up(flags: Sequence[str]) -> int:
     # Ctrl-C and a plain kill both unwind the stack.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
-        with running(STATE, say=_say) as stack:
+        with running(STATE, say=_say) as stack, _logs_kept_on_failure():
             result = asyncio.run(_run(stack, once="--once" in flags))
     except (DemoFailed, StackError, ServerFailed, ApiError) as error:
         print(f"convoy up: {error}", file=sys.stderr)
@@ -79,6 +82,17 @@ def up(flags: Sequence[str]) -> int:
     if "--once" in flags:
         print(json.dumps(result | {"seconds": round(time.monotonic() - began, 1)}), flush=True)
     return 0 if result["synced"] and result["driftHealed"] else 1
+
+
+@contextmanager
+def _logs_kept_on_failure() -> Iterator[None]:
+    try:
+        yield
+    except Exception:
+        shutil.rmtree(KEPT, ignore_errors=True)
+        shutil.copytree(STATE / "logs", KEPT)
+        print(f"convoy up: the logs are kept in {KEPT}", file=sys.stderr)
+        raise
 
 
 async def _run(stack: Stack, *, once: bool) -> dict[str, Any]:
@@ -134,11 +148,13 @@ async def _tell(demo: _Demo, *, once: bool) -> dict[str, Any]:
 async def _convoy(demo: _Demo, api: Aggregation) -> AsyncIterator[None]:
     """Run `convoy run` as a process of its own, as an installation would."""
     log = STATE / "logs" / "convoy.log"
+    for tool in ("kustomize", "helm"):
+        demo.stack.tool(tool, _say)
     _say(f"starting convoy (log: {log})")
     environment = os.environ | {
         "KUBECONFIG": str(demo.stack.kubeconfig),
         "CONVOY_TEMPORAL_ADDRESS": demo.stack.temporal_address,
-        "CONVOY_TOOLS": str(demo.stack.tool("kustomize").parent),
+        "CONVOY_TOOLS": str(demo.stack.tools),
         "CONVOY_WORK_DIR": str(STATE / "work"),
         "CONVOY_RENDER_STORE_URL": f"file://{STATE / 'renders'}",
         "CONVOY_API_ADDRESS": f"127.0.0.1:{api.port}",
@@ -173,7 +189,7 @@ async def _make_drift(demo: _Demo) -> DriftReport:
         found = await _check(demo)
         if found.drifted:
             return found
-    raise DemoFailed(f"the change by hand was not found; see {STATE / 'logs'}")
+    raise DemoFailed("the change by hand was not found")
 
 
 async def _check(demo: _Demo) -> DriftReport:
@@ -196,7 +212,7 @@ async def _until(demo: _Demo, what: str, done: Callable[[Release], bool]) -> Rel
     conditions = (
         "; ".join(f"{c.type}={c.status} {c.message}" for c in release.status.conditions) if release else ""
     )
-    raise DemoFailed(f"{what} did not happen within {WITHIN:g} s ({conditions}); see {STATE / 'logs'}")
+    raise DemoFailed(f"{what} did not happen within {WITHIN:g} s ({conditions})")
 
 
 def _is(kind: str) -> Callable[[Release], bool]:

@@ -10,10 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from convoy.api.hooks import HookStage as HookStage
 from convoy.api.release import SyncPolicy
 from convoy.policy.trigger import Trigger
 
 TASK_QUEUE = "convoy"
+OBSERVING = "-observing"
+"""What the queue of `observe-health` has behind its name: waiting must not take the slots of those who work."""
 MAX_ID = 255
 """Temporal refuses longer workflow ids on some databases."""
 
@@ -192,6 +195,8 @@ class Plan:
     prune: bool = False
     store: bool = False
     started_at: str = ""
+    run_id: str = ""
+    """The run that began the pass, as `status.sync` has it: the result of another run's pass is not overwritten."""
     generation: int = 0
     """metadata.generation of the Release as the pass read it."""
     changed_render: bool = False
@@ -201,6 +206,9 @@ class Plan:
     pre_sync: tuple[HookRun, ...] = ()
     """The preSync hooks that this pass has to see done, in their order; none where all have run for this render."""
     post_sync: tuple[HookRun, ...] = ()
+    failed_gate: int = 0
+    """The wave, counted from 0, whose gate has timed out for this render: its gate and those before it are not waited
+    for again. 0: none has."""
 
     @property
     def forced(self) -> bool:
@@ -275,11 +283,50 @@ class HealthAnswer:
     """Names what is not healthy and why; empty where all is."""
 
 
-class HookStage(StrEnum):
-    """Which list of hooks."""
+@dataclass(frozen=True, slots=True)
+class WaveHealth:
+    """What `status.waves` says of a wave whose health a pass has waited for."""
 
-    PRE_SYNC = "preSync"
-    POST_SYNC = "postSync"
+    index: int
+    phase: str
+    """`WaitingForHealth`, `Healthy` or `Failed`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """Signal `watch` of Health: something is waited for. A later one about the same thing takes its place.
+
+    Without `jobs` it is the render's health that is waited for; with them the end of hook Jobs, all of them.
+    """
+
+    uid: str
+    render_ref: str = ""
+    index: int = -1
+    """The wave whose health is waited for, counted from 0 in the order of the plan; -1: the whole render."""
+    gate: bool = False
+    """A sync waits for it: it is watched on also when an object has failed, since it may recover."""
+    jobs: tuple[str, ...] = ()
+    """Jobs of hooks on the target, as `namespace/name`."""
+
+
+@dataclass(frozen=True, slots=True)
+class ObserveInput:
+    """Watch until something of it is settled, or for some minutes."""
+
+    render: Watch | None = None
+    jobs: Watch | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """The answer of `observe-health`. What is not settled is to be watched on."""
+
+    gone: bool = False
+    """The Release is gone, or another one by UID."""
+    render_settled: bool = False
+    jobs_settled: bool = False
+    phase: str = ""
+    message: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,6 +383,8 @@ class Outcome:
     applied: bool = False
     changed: bool = False
     pruned: int = 0
+    note: str = ""
+    """What events tell in the message's place: without times, so that saying it again counts the first event."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -356,6 +405,8 @@ class RecordInput:
     """Step 1 of the eight began: `lastAttempted` tells of it."""
     planned_at: str = ""
     """Set if keys were planned and nothing was applied."""
+    health: WaveHealth | None = None
+    """Set if the pass has looked at the health of a wave and applied none after it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -412,6 +463,8 @@ class SyncEnded:
     uid: str
     reason: str
     policy: SyncPolicy
+    rollout_due: float = 0.0
+    """When the time of the Release's rollout is up (D28), in seconds since the epoch; 0: none is running."""
 
 
 class Verdict(StrEnum):

@@ -1,7 +1,8 @@
 """The Drift workflow: the durable clock of a Release, open as long as the Release lives.
 
 It makes the drift passes of `reference/drift`, asks Sync for the periodic reconcile after each tick's pass, and holds
-the failure count and the next try after a failed Sync (`reference/sync-policy`, Requeue rules; D34).
+the failure count and the next try after a failed Sync (`reference/sync-policy`, Requeue rules; D34) and the time that a
+rollout has to become healthy (D28).
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import asyncio
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+from pydantic import ValidationError
 from temporalio import workflow
 from temporalio.exceptions import ApplicationError
 
@@ -47,7 +49,9 @@ PATIENCE = 120.0
 """Seconds that a pass waits for the end of a Sync where there is no tick that would end the wait."""
 
 
-@workflow.defn(name="Drift")
+@workflow.defn(
+    name="Drift", failure_exception_types=[ValidationError]
+)  # input of another shape fails the run
 class Drift:
     """Finds drift, asks for syncs, and remembers when the next one is due."""
 
@@ -76,6 +80,7 @@ class Drift:
             await self._take_outcomes()
             await self._make_due_pass()
             await self._make_due_try()
+            await self._end_due_rollout()
             await workflow.wait_condition(lambda: not self._answers)
             if self._may_continue_as_new():
                 workflow.continue_as_new(self._state)
@@ -129,13 +134,15 @@ class Drift:
             failures=self._state.failures,
             next_tick=_text(self._state.next_tick),
             next_try=_text(self._state.next_try),
+            rollout_due=_text(self._state.rollout_due),
             pending=len(self._state.inbox) + len(self._checks),
         )
 
     # --- the clock -------------------------------------------------------------------------------
 
     async def _sleep(self) -> None:
-        due = min((at for at in (self._state.next_tick, self._state.next_try) if at), default=0.0)
+        state = self._state
+        due = min((at for at in (state.next_tick, state.next_try, state.rollout_due) if at), default=0.0)
         if due and due <= _now():
             return
         self._set_timer(due)
@@ -161,7 +168,10 @@ class Drift:
             self._timer.cancel()
         self._timer, self._timer_due = None, due
         if due:
-            summary = "next try" if due == self._state.next_try else "next drift pass"
+            state = self._state
+            summary = {state.next_try: "next try", state.rollout_due: "the rollout's time is up"}.get(
+                due, "next drift pass"
+            )
             self._timer = asyncio.create_task(workflow.sleep(due - _now(), summary=summary))
 
     def _spread_again(self) -> None:
@@ -202,6 +212,7 @@ class Drift:
         for one in ended:
             self._state.busy = False
             self._adopt(one.uid)
+            self._state.rollout_due = one.rollout_due
             await self._count(one)
 
     async def _count(self, ended: SyncEnded) -> None:
@@ -225,6 +236,12 @@ class Drift:
         if self._state.next_try and self._state.next_try <= _now():
             self._state.next_try = 0.0
             await self._ask(Trigger.RETRY)
+
+    async def _end_due_rollout(self) -> None:
+        """Ask for the pass that finds the rollout failed. If it gets lost, the one of the next tick finds it."""
+        if self._state.rollout_due and self._state.rollout_due <= _now():
+            self._state.rollout_due = 0.0
+            await self._ask(Trigger.ROLLOUT_FAILED)
 
     async def _record_retry(self, *, at: str) -> None:
         await self._quietly(
@@ -267,7 +284,7 @@ class Drift:
         # What came in meanwhile may be about a new Release of the same name.
         self._ended = report.verdict is Verdict.GONE and not state.inbox and not state.ended
         if report.heal:
-            await self._ask(Trigger.SYNC_REQUESTED, annotate=True)
+            await self._ask(Trigger.SELF_HEAL, annotate=True)
         elif ticked and report.tick and report.reconcile:
             await self._ask(Trigger.PERIODIC)
 
@@ -311,13 +328,18 @@ class Drift:
         if not uid or uid == self._state.uid:
             return
         if self._state.uid:
-            self._state = replace(self._state, failures=0, next_try=0.0, fights=(), last=None)
+            self._state = replace(
+                self._state, failures=0, next_try=0.0, rollout_due=0.0, fights=(), last=None
+            )
         self._state.uid = uid
 
     def _tell(self) -> None:
         workflow.set_current_details(
             drift_details(
-                self._state, next_tick=_text(self._state.next_tick), next_try=_text(self._state.next_try)
+                self._state,
+                next_tick=_text(self._state.next_tick),
+                next_try=_text(self._state.next_try),
+                rollout_due=_text(self._state.rollout_due),
             )
         )
 

@@ -3,18 +3,59 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from enum import StrEnum
 
-from workflows.contract import Changed, DriftReport, Plan, Settled, SyncEnded, SyncRequest
+from workflows.contract import (
+    Approved,
+    Changed,
+    DriftReport,
+    Observed,
+    Plan,
+    Settled,
+    SyncEnded,
+    SyncRequest,
+    Watch,
+)
+
+
+class Point(StrEnum):
+    """The places of a pass at which it may stop and go on again, in the order of the page's steps."""
+
+    CLAIM = "Claim"
+    PRE_SYNC = "PreSync"
+    WAVES = "Waves"
+    PRUNE = "Prune"
+    POST_SYNC = "PostSync"
 
 
 @dataclass(slots=True)
 class Resume:
-    """Where a pass goes on after continue-as-new: the plan and the first wave that is not applied yet."""
+    """Where a pass stands: there it goes on after continue-as-new and after a wait. Times are seconds of the epoch."""
 
     plan: Plan
-    next_wave: int
-    seen: str
-    changed: int
+    next_wave: int = 0
+    """The first wave that is not applied yet."""
+    seen: str = ""
+    changed: int = 0
+    point: Point = Point.WAVES
+    planned_at: str = ""
+    """What `record` takes back where nothing was applied (D13)."""
+    pruned: int = 0
+    gate: int = 0
+    """The gates of the waves below this one are open."""
+    deadline: float = 0.0
+    """Until when the gate of wave `gate` may stay closed; 0: it has not been found closed."""
+
+
+@dataclass(slots=True)
+class Wait:
+    """What an open run waits for without holding a worker (D25); the result tells it to people."""
+
+    at: Resume
+    deadline: float = 0.0
+    """When the run looks again by itself, in seconds since the epoch; 0: never."""
+    awaits: tuple[str, ...] = ()
+    """The approval hooks that wait for a person."""
 
 
 @dataclass(slots=True)
@@ -29,7 +70,27 @@ class SyncState:
     lost: int = 0
     """How often the render of the pass was gone from the working store."""
     waiting: str = ""
-    """UID of the Release whose last pass ended in a wait that an event will end (D25): the run stays open."""
+    """UID of the Release whose last pass ended in a wait for an owner (D14): the run stays open."""
+    wait: Wait | None = None
+    """The wait for a wave, a hook, an approval or the health of the render: the run stays open (D25)."""
+    approvals: list[Approved] = field(default_factory=list)
+    """What people have approved and no step has written down yet."""
+    approved_ref: str = ""
+    """The render that they have approved."""
+
+    @property
+    def waits(self) -> bool:
+        """Whether the run stays open although nothing is pending."""
+        return bool(self.waiting) or self.wait is not None
+
+
+@dataclass(slots=True)
+class HealthState:
+    """All that a Health carries from run to run."""
+
+    render: Watch | None = None
+    jobs: Watch | None = None
+    last: Observed = field(default_factory=Observed)
 
 
 @dataclass(slots=True)
@@ -45,6 +106,8 @@ class DriftState:
     next_tick: float = 0.0
     failures: int = 0
     next_try: float = 0.0
+    rollout_due: float = 0.0
+    """When the time of the Release's rollout is up (D28); 0 means that none is running."""
     passes: int = 0
     busy: bool = False
     """A Sync applies: events and checks wait for its end, at most until the tick (D35)."""

@@ -16,7 +16,7 @@ from temporalio.exceptions import ActivityError, ApplicationError, CancelledErro
 from temporalio.workflow import EventGroup
 
 from convoy.api.errors import DeployFailed, error_classes
-from workflows.contract import RENDER_MISSING, Activity
+from workflows.contract import RENDER_MISSING, Activity, WaveHealth
 
 T = TypeVar("T")
 
@@ -34,10 +34,36 @@ _RETRY = RetryPolicy(
 class StepFailed(Exception):
     """A step ended the pass: with a failure, or with a wait."""
 
-    def __init__(self, reason: str, message: str) -> None:
+    def __init__(
+        self, reason: str, message: str, *, health: WaveHealth | None = None, note: str = ""
+    ) -> None:
         super().__init__(f"{reason}: {message}")
         self.reason = reason
         self.message = message
+        self.health = health
+        """Set where it was the health of a wave."""
+        self.note = note
+        """What events tell, where it is not the message."""
+
+
+class Waits(StepFailed):
+    """The pass ends in a wait that keeps the run open (D25)."""
+
+    def __init__(
+        self,
+        reason: str,
+        message: str,
+        *,
+        deadline: float = 0.0,
+        awaits: tuple[str, ...] = (),
+        health: WaveHealth | None = None,
+        note: str = "",
+    ) -> None:
+        super().__init__(reason, message, health=health, note=note)
+        self.deadline = deadline
+        """When the run looks again by itself, in seconds since the epoch; 0: never."""
+        self.awaits = awaits
+        """The approval hooks that wait for a person."""
 
 
 class RenderLost(Exception):
@@ -76,6 +102,11 @@ async def step(
     except ActivityError as error:
         raise _translate(name, error) from error
     return result
+
+
+def limit_for(objects: int) -> timedelta:
+    """How long one attempt of a step over so many objects may take: far above what it needs."""
+    return timedelta(minutes=5) + timedelta(seconds=2) * objects
 
 
 def _translate(name: Activity, error: ActivityError) -> StepFailed | RenderLost:

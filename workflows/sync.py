@@ -1,53 +1,35 @@
 """The Sync workflow: one run is one attempt to bring a Release's render to its cluster.
 
 Its id is the lock: two syncs of one Release cannot run at once. It takes the requests that wait, makes a pass, takes
-what came in meanwhile, and closes: Completed, or Failed with the condition's reason as the failure's type. The steps
-of a pass are in `workflows.syncing`.
+what came in meanwhile, and closes: Completed, or Failed with the condition's reason as the failure's type. A pass that
+ends in a wait for a wave, a hook, an approval or an owner leaves the run open: whatever comes in makes a new pass, and
+so does the wait's deadline (D25). A pass is in `workflows.reconcile`, its steps in `workflows.syncing`.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
-from datetime import timedelta
-
+from pydantic import ValidationError
 from temporalio import workflow
 from temporalio.exceptions import ApplicationError
 
 with workflow.unsafe.imports_passed_through():
-    from convoy.api.errors import DeployFailed, Hold, WaitingForOwner, error_classes
-    from convoy.api.names import APPLIED
+    from convoy.api.errors import Hold, error_classes
+    from convoy.api.times import format_time
     from convoy.policy.trigger import Trigger
     from workflows.answers import Answers
-    from workflows.contract import (
-        STATE_QUERY,
-        Activity,
-        AskSync,
-        BadWorkflowId,
-        Decision,
-        Outcome,
-        Plan,
-        Recorded,
-        RecordInput,
-        Resolved,
-        ResolveInput,
-        Settled,
-        SyncRequest,
-        release_of,
-    )
+    from workflows.contract import STATE_QUERY, Approved, BadWorkflowId, Settled, SyncRequest, release_of
     from workflows.history import history_is_long
     from workflows.inbox import Inbox
-    from workflows.state import Resume, SyncState
-    from workflows.steps import RenderLost, StepFailed, step
-    from workflows.syncing import ReleaseDeleted, Syncing
+    from workflows.reconcile import Reconcile
+    from workflows.state import SyncState
     from workflows.telling import Teller
     from workflows.views import SyncView
 
-NOTHING = "Nothing"
-DELETED = "Deleted"
-RENDER_ATTEMPTS = 3
+SHORTEST_TIMER = 1.0
+"""Seconds; the server rounds shorter ones up."""
 
 
-@workflow.defn(name="Sync")
+@workflow.defn(name="Sync", failure_exception_types=[ValidationError])  # input of another shape fails the run
 class Sync:
     """Brings a Release's render to its cluster, once for each batch of requests."""
 
@@ -57,7 +39,7 @@ class Sync:
         self._inbox = Inbox(self._state)
         self._answers = Answers()
         self._teller = Teller(self._state)
-        self._woken = ""
+        self._reconcile = Reconcile(self._state, self._inbox, self._answers, self._teller)
 
     @workflow.run
     async def run(self, state: SyncState | None = None) -> Settled:
@@ -70,17 +52,31 @@ class Sync:
         resume, self._state.resume = self._state.resume, None
         if resume is not None:
             # What has come in meanwhile is for the next pass: this one began without it.
-            await self._pass((), resume)
+            await self._reconcile.run((), resume)
         else:
             self._teller.tell(self._state.result.reason, self._state.result.message)
         while True:
-            await workflow.wait_condition(self._may_go_on)
-            if not self._inbox and not self._state.waiting:
+            await self._until_something_is_due()
+            if not self._inbox and not self._state.waits:
                 return self._close()
             if history_is_long() and workflow.all_handlers_finished():
                 workflow.continue_as_new(self._state)
             self._answers.pass_begins()
-            await self._pass(self._inbox.take(), None)
+            await self._reconcile.run(self._inbox.take())
+
+    async def _until_something_is_due(self) -> None:
+        wait = self._state.wait
+        if wait is None or not wait.deadline or self._may_go_on():
+            await workflow.wait_condition(self._may_go_on)
+            return
+        try:
+            await workflow.wait_condition(
+                self._may_go_on,
+                timeout=max(wait.deadline - workflow.time(), SHORTEST_TIMER),
+                timeout_summary=f"{self._state.result.reason}: look again",
+            )
+        except TimeoutError:
+            self._inbox.append(SyncRequest(trigger=Trigger.TIMED_OUT, uid=wait.at.plan.uid))
 
     def _may_go_on(self) -> bool:
         if self._answers.unread:
@@ -88,7 +84,7 @@ class Sync:
         if self._inbox:
             return True
         # A run that was started without a signal has its update's handler running already.
-        return workflow.all_handlers_finished() and (not self._state.waiting or history_is_long())
+        return workflow.all_handlers_finished() and (not self._state.waits or history_is_long())
 
     def _close(self) -> Settled:
         result = self._state.result
@@ -107,7 +103,7 @@ class Sync:
     @workflow.signal(name="wake", description="A wait may be over; the argument is the Release's UID.")
     def wake(self, uid: str = "") -> None:
         """End the wait for an owner (D14), also one that the running pass is about to begin."""
-        self._woken = uid
+        self._reconcile.woken = uid
         if self._state.waiting and uid in ("", self._state.waiting):
             self._inbox.append(SyncRequest(trigger=Trigger.OWNER_CHANGED, uid=uid))
 
@@ -125,6 +121,27 @@ class Sync:
         del force
         release_of(workflow.info().workflow_id)
 
+    @workflow.update(name="approve", description="Let an approval hook go on: its name, and who you are.")
+    def approve(self, hook: str = "", user: str = "") -> Approved:
+        """Note who lets a hook go on, and go on."""
+        approved = Approved(hook, by=user, at=format_time(workflow.now()))
+        self._state.approvals = [*self._state.approvals, approved]
+        if self._state.wait is not None:  # always: the validator has seen that the hook waits
+            plan = self._state.wait.at.plan
+            self._state.approved_ref = plan.render_ref
+            self._inbox.append(SyncRequest(trigger=Trigger.APPROVED, uid=plan.uid))
+        return approved
+
+    @approve.validator
+    def _accept_approval(self, hook: str = "", user: str = "") -> None:
+        """Refuse what waits for no approval, so that nobody approves what he has not seen."""
+        awaited = self._awaited()
+        if hook not in awaited:
+            waiting = f"these do: {', '.join(awaited)}" if awaited else "none does"
+            raise ValueError(f"no hook {hook!r} waits for an approval; {waiting}")
+        if not user:
+            raise ValueError("say who approves: the second argument is the name of the user")
+
     @workflow.query(name=STATE_QUERY, description="Phase, plan, progress and result of this run.")
     def view(self) -> SyncView:
         """Tell where this run is."""
@@ -136,141 +153,12 @@ class Sync:
             pending=len(self._inbox),
             reason=result.reason,
             message=result.message,
+            deadline=self._teller.deadline,
+            awaits=self._awaited(),
         )
 
-    # --- a pass ----------------------------------------------------------------------------------
-
-    async def _pass(self, requests: tuple[SyncRequest, ...], resume: Resume | None) -> None:
-        attempted = resume is not None
-        self._woken = ""
-        syncing = Syncing(self._state, self._inbox, self._teller)
-        try:
-            if resume is not None:
-                self._teller.begin(resume.plan)
-                outcome = await syncing.resume(resume)
-            else:
-                resolved = await self._resolve(requests)
-                if resolved.decision is Decision.NOTHING:
-                    self._settle_nothing(resolved, requests[0].trigger)
-                    return
-                self._teller.begin(resolved.plan)
-                attempted = resolved.decision in (Decision.APPLY, Decision.REAPPLY)
-                outcome = await self._carry_out(resolved, syncing)
-        except StepFailed as error:
-            outcome = Outcome(error.reason, error.message)
-        except ReleaseDeleted:
-            return  # nothing more is applied: the request that told of the deletion makes the teardown
-        except RenderLost as error:
-            self._state.lost += 1
-            if self._state.lost < RENDER_ATTEMPTS:
-                self._inbox.append(SyncRequest(trigger=Trigger.RESTARTED, uid=self._teller.plan.uid))
-                return
-            outcome = Outcome(DeployFailed.reason, f"the render disappears from the working store: {error}")
-        self._state.lost = 0
-        if outcome.reason == DELETED:
-            self._state.waiting = ""
-            self._settle(outcome, "")
-            return
-        await self._record(outcome, attempted=attempted, planned_at=syncing.planned_at)
-
-    async def _resolve(self, requests: tuple[SyncRequest, ...]) -> Resolved:
-        self._teller.enter("Resolving")
-        try:
-            for request in requests:
-                if request.trigger is Trigger.MANUAL:
-                    await self._write_down(request)
-            return await step(
-                Activity.RESOLVE,
-                ResolveInput(
-                    requests=requests, delay_ms=min((request.delay_ms for request in requests), default=0)
-                ),
-                Resolved,
-                summary="read the Release, render it, decide",
-                limit=timedelta(minutes=10),
-            )
-        except StepFailed:
-            # There is no plan, so the result is written to whichever Release was asked for.
-            uid = next((request.uid for request in requests if request.uid), "")
-            self._teller.begin(Plan(uid=uid, trigger=requests[0].trigger))
-            raise
-
-    async def _write_down(self, request: SyncRequest) -> None:
-        """Turn a request typed by hand into a /sync request, so that Kubernetes shows it."""
-        annotation = await step(
-            Activity.ASK_SYNC,
-            AskSync(
-                uid=request.uid, trigger=Trigger.MANUAL, annotate=True, force=request.force, signal=False
-            ),
-            str,
-            summary="write the /sync request to the Release",
-        )
-        if annotation:  # else the Release is gone
-            self._inbox.answered(annotation)
-
-    async def _carry_out(self, resolved: Resolved, syncing: Syncing) -> Outcome:
-        match resolved.decision:
-            case Decision.STOP:
-                return Outcome(resolved.reason, resolved.message, applied=resolved.reason == APPLIED)
-            case Decision.TEARDOWN:
-                self._teller.enter("TearingDown")
-                message = await step(
-                    Activity.TEARDOWN,
-                    resolved.plan,
-                    str,
-                    summary="delete or orphan what was applied",
-                    limit=timedelta(hours=1),
-                )
-                return Outcome(DELETED, message)
-            case Decision.REAPPLY:
-                return await syncing.reapply(resolved.plan)
-        return await syncing.run(resolved.plan)
-
-    async def _record(self, outcome: Outcome, *, attempted: bool, planned_at: str) -> None:
-        plan = self._teller.plan
-        self._teller.enter("Recording", outcome.reason, outcome.message)
-        self._state.waiting = plan.uid if outcome.reason == WaitingForOwner.reason else ""
-        status = ""
-        try:
-            status = (
-                await step(
-                    Activity.RECORD,
-                    RecordInput(plan, outcome, attempted=attempted, planned_at=planned_at),
-                    Recorded,
-                    summary=f"write the result to the Release: {outcome.reason}",
-                    limit=timedelta(minutes=5),
-                )
-            ).status
-        except (StepFailed, RenderLost) as error:
-            # Nobody is told, so nobody would end a wait: the run closes, and the next tick tries again.
-            self._state.waiting = ""
-            message = f"{outcome.reason} ({outcome.message}), but the result could not be written: {error}"
-            outcome = replace(outcome, reason=DeployFailed.reason, message=message, applied=False)
-        self._settle(outcome, status)
-        if self._state.waiting and self._woken == self._state.waiting:
-            self._inbox.append(SyncRequest(trigger=Trigger.OWNER_CHANGED, uid=self._woken))
-
-    # --- the result ------------------------------------------------------------------------------
-
-    def _settle(self, outcome: Outcome, status: str) -> None:
-        """Answer everyone who waits for this pass."""
-        plan = self._teller.plan
-        self._state.result = Settled(
-            requested_at=plan.requested_at,
-            status=status,
-            reason=outcome.reason,
-            message=outcome.message,
-            render_ref=plan.render_ref,
-            changed=outcome.changed,
-        )
-        self._answers.give(self._state.result)
-        self._teller.rest()
-
-    def _settle_nothing(self, resolved: Resolved, trigger: Trigger) -> None:
-        """Nothing was due. What an earlier pass of this run came to stays the run's result."""
-        nothing = Settled(reason=NOTHING, message=resolved.message)
-        self._answers.give(nothing)
-        if resolved.plan.uid != self._state.waiting:
-            self._state.waiting = ""  # the Release that waited is gone
-        if self._state.result.reason == NOTHING:
-            self._teller.plan, self._state.result = Plan(uid=resolved.plan.uid, trigger=trigger), nothing
-        self._teller.rest()
+    def _awaited(self) -> tuple[str, ...]:
+        """Return the hooks that wait for a person who has not come yet."""
+        wait = self._state.wait
+        approved = {one.hook for one in self._state.approvals}
+        return tuple(hook for hook in wait.awaits if hook not in approved) if wait is not None else ()

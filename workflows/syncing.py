@@ -17,13 +17,16 @@ from workflows.contract import (
     Plan,
     PruneResult,
     ReapplyResult,
+    WaveHealth,
     WaveInput,
     WaveResult,
 )
+from workflows.gates import pass_gate, pass_prune_gate
 from workflows.history import history_is_long
+from workflows.hooking import run_post_sync, run_pre_sync
 from workflows.inbox import Inbox
-from workflows.state import Resume, SyncState
-from workflows.steps import step
+from workflows.state import Point, Resume, SyncState, Wait
+from workflows.steps import limit_for, step
 from workflows.telling import Teller
 
 
@@ -32,45 +35,58 @@ class ReleaseDeleted(Exception):
 
 
 class Syncing:
-    """One pass that applies a render. Raises `StepFailed`, `RenderLost` or `ReleaseDeleted`."""
+    """One pass that applies a render. Raises `StepFailed`, `Waits`, `RenderLost` or `ReleaseDeleted`."""
 
     def __init__(self, state: SyncState, inbox: Inbox, teller: Teller) -> None:
         self._state = state
         self._inbox = inbox
         self._teller = teller
-        self.planned_at = ""
-        """What `record` takes back where nothing was applied (D13)."""
+        self.at: Resume | None = None
+        """How far the pass has come; None: it applies nothing."""
+        self.hooks: Wait | None = None
+        """The wait for postSync hooks, where the pass has succeeded and some still run."""
+        self.health: WaveHealth | None = None
+        """What the pass has found out about its last wave."""
 
-    async def run(self, plan: Plan) -> Outcome:
-        """Make all steps of the plan."""
-        seen = await self._before_apply(plan)
-        return await self._go_on(Resume(plan=plan, next_wave=0, seen=seen, changed=0))
-
-    async def resume(self, at: Resume) -> Outcome:
-        """Go on where the run before this one continued as new."""
-        return await self._go_on(at)
+    async def run(self, at: Resume) -> Outcome:
+        """Make the steps that follow from where the pass stands."""
+        self.at = at
+        if at.point is Point.CLAIM:
+            await self._before_hooks(at)
+        if at.point is Point.PRE_SYNC:
+            await self._pre_sync(at)
+        if at.point is Point.WAVES:
+            await self._apply_waves(at)
+        if at.point is Point.PRUNE:
+            await self._prune(at)
+        return await self._post_sync(at)
 
     async def reapply(self, plan: Plan) -> Outcome:
         """Make all steps in one activity."""
+        self.at = Resume(plan)
         self._teller.enter("Applying")
         result = await step(
             Activity.REAPPLY,
             plan,
             ReapplyResult,
             summary=f"apply the unchanged render again: {counted(plan.objects, 'object')}",
-            limit=_limit(plan.objects * 2),
+            limit=limit_for(plan.objects * 2),
             fairness_key=plan.cluster,
         )
         self._teller.waves_done = len(plan.waves)
         return _applied(plan, changed=result.changed, pruned=result.pruned)
 
-    async def _before_apply(self, plan: Plan) -> str:
+    async def _before_hooks(self, at: Resume) -> None:
+        plan = at.plan
         self._teller.enter("Claiming")
         claimed = await step(
-            Activity.CLAIM, plan, ClaimResult, summary="record what is about to be applied", limit=_limit(0)
+            Activity.CLAIM,
+            plan,
+            ClaimResult,
+            summary="record what is about to be applied",
+            limit=limit_for(0),
         )
-        self.planned_at = claimed.planned_at
-        seen = ""
+        at.planned_at = claimed.planned_at or at.planned_at
         if not plan.forced:
             self._teller.enter("DryRun")
             dry_run = await step(
@@ -78,25 +94,26 @@ class Syncing:
                 plan,
                 DryRunResult,
                 summary=f"dry run of {counted(plan.objects, 'object')}",
-                limit=_limit(plan.objects),
+                limit=limit_for(plan.objects),
                 fairness_key=plan.cluster,
             )
-            seen = dry_run.seen
+            at.seen = dry_run.seen
         if plan.store:
             self._teller.enter("Storing")
             await step(
                 Activity.STORE_RENDER, plan, type(None), summary="write the render to the render store"
             )
-        return seen
+        at.point = Point.PRE_SYNC
 
-    async def _go_on(self, at: Resume) -> Outcome:
-        await self._apply_waves(at)
-        return await self._after_apply(at.plan, at.changed)
+    async def _pre_sync(self, at: Resume) -> None:
+        if at.plan.pre_sync:
+            self._teller.enter("PreSync")
+            await run_pre_sync(self._state, at)
+        at.point = Point.WAVES
 
     async def _apply_waves(self, at: Resume) -> None:
         plan, first = at.plan, at.next_wave
         self._teller.enter("Applying")
-        self.planned_at = ""
         for index in range(first, len(plan.waves)):
             self._teller.waves_done = index
             if index > first and history_is_long() and workflow.all_handlers_finished():
@@ -104,13 +121,15 @@ class Syncing:
                 workflow.continue_as_new(self._state)
             if self._inbox.has(Trigger.DELETED):
                 raise ReleaseDeleted
+            await pass_gate(self._state, at, index)
+            at.planned_at = ""
             wave = plan.waves[index]
             result = await step(
                 Activity.APPLY_WAVE,
                 WaveInput(plan=plan, index=index, seen=at.seen),
                 WaveResult,
                 summary=f"apply wave {wave.wave}: {counted(wave.objects, 'object')}",
-                limit=_limit(wave.objects),
+                limit=limit_for(wave.objects),
                 group=workflow.create_event_group(f"wave {wave.wave}"),
                 activity_id=f"{Activity.APPLY_WAVE}-{wave.wave}",
                 fairness_key=plan.cluster,
@@ -118,31 +137,39 @@ class Syncing:
             at.changed += result.changed
             at.next_wave = self._teller.waves_done = index + 1
             self._teller.tell()
+        at.planned_at = ""
+        at.point = Point.PRUNE
 
-    async def _after_apply(self, plan: Plan, changed: int) -> Outcome:
-        pruned = 0
+    async def _prune(self, at: Resume) -> None:
+        plan = at.plan
+        self.health = await pass_prune_gate(self._state, at)
         if plan.prune:
             self._teller.enter("Pruning")
-            pruned = (
-                await step(
-                    Activity.PRUNE,
-                    plan,
-                    PruneResult,
-                    summary="delete what the render no longer contains",
-                    limit=timedelta(minutes=30),
-                    fairness_key=plan.cluster,
-                )
-            ).deleted
+            result = await step(
+                Activity.PRUNE,
+                plan,
+                PruneResult,
+                summary="delete what the render no longer contains",
+                limit=timedelta(minutes=30),
+                fairness_key=plan.cluster,
+            )
+            at.pruned = result.deleted
         await step(
             Activity.WRITE_INVENTORY, plan, type(None), summary="write the exact set of applied objects"
         )
-        return _applied(plan, changed=changed, pruned=pruned)
+        at.point = Point.POST_SYNC
+
+    async def _post_sync(self, at: Resume) -> Outcome:
+        note, self.hooks = await run_post_sync(self._state, at)
+        return _applied(at.plan, changed=at.changed, pruned=at.pruned, note=note)
 
 
-def _applied(plan: Plan, *, changed: int, pruned: int) -> Outcome:
-    message = f"applied {counted(plan.objects, 'object')} of {plan.revision}" + (
-        f", pruned {pruned}" if pruned else ""
-    )
+def _applied(plan: Plan, *, changed: int, pruned: int, note: str = "") -> Outcome:
+    message = f"applied {counted(plan.objects, 'object')} of {plan.revision}"
+    if pruned:
+        message += f", pruned {pruned}"
+    if note:
+        message += f"; {note}"
     return Outcome(
         APPLIED,
         message,
@@ -150,8 +177,3 @@ def _applied(plan: Plan, *, changed: int, pruned: int) -> Outcome:
         changed=plan.changed_render or changed > 0 or pruned > 0,
         pruned=pruned,
     )
-
-
-def _limit(objects: int) -> timedelta:
-    """How long one attempt of a step over so many objects may take: far above what it needs."""
-    return timedelta(minutes=5) + timedelta(seconds=2) * objects

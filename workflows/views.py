@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from workflows.contract import DriftReport, Plan
+from workflows.contract import DriftReport, Plan, Watch
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +17,10 @@ class SyncView:
     pending: int
     reason: str
     message: str
+    deadline: str = ""
+    """Until when the run waits; empty where it does not wait, or for ever."""
+    awaits: tuple[str, ...] = ()
+    """The approval hooks that update `approve` is accepted for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,4 +32,15 @@ class DriftView:
     failures: int
     next_tick: str
     next_try: str
+    rollout_due: str
     pending: int
+
+
+@dataclass(frozen=True, slots=True)
+class HealthView:
+    """The answer of query `state`."""
+
+    render: Watch | None
+    jobs: Watch | None
+    phase: str
+    message: str

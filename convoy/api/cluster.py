@@ -38,7 +38,7 @@ class ClusterSpec(ApiModel):
     connect_timeout: GoDuration = timedelta(seconds=5)
     """Default: 5s."""
     request_timeout: GoDuration = timedelta(seconds=30)
-    """Default: 30s."""
+    """Default: 30s. Less than 1s counts as 1s."""
     max_in_flight: Annotated[int, Field(ge=1, le=1024)] = 32
     """Simultaneous requests to this cluster from one worker. Default: 32."""
 

@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+from enum import StrEnum
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, StringConstraints, model_validator
 
 from convoy.api.common import ApiModel, CelRule, GoDuration
+
+JOB_TIMEOUT = timedelta(minutes=10)
+APPROVAL_TIMEOUT = timedelta(hours=24)
+
+
+class HookStage(StrEnum):
+    """Which list of hooks."""
+
+    PRE_SYNC = "preSync"
+    POST_SYNC = "postSync"
 
 
 class Approval(ApiModel):

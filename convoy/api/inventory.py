@@ -10,7 +10,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from convoy.api.common import ApiModel, LocalRef, Resource, one_of_texts
+from convoy.api.common import ApiModel, LocalRef, Resource, Time, one_of_texts
 
 KIND = "ReleaseInventory"
 PLURAL = "releaseinventories"
@@ -36,6 +36,8 @@ class InventoryGroup(ApiModel):
     namespace: str = ""
     recorded_at: str | None = None
     """When the keys were first recorded: the earlier Release owns an object that two render (D14)."""
+    sent: bool | None = None
+    """Only of planned keys: a request for them may have been sent."""
     items: Annotated[tuple[InventoryItem, ...], _ATOMIC]
 
 
@@ -81,6 +83,9 @@ class Health(ApiModel):
     phase: HealthPhase | None = None
     waves: Annotated[tuple[WaveHealth, ...], _ATOMIC] = ()
     unhealthy: Annotated[tuple[UnhealthyObject, ...], _ATOMIC] = ()
+    """The first 50 of them."""
+    healthy_at: Time | None = None
+    """When this render was healthy for the first time; it stays when an object breaks later."""
 
 
 class InventoryStatus(ApiModel):

@@ -15,6 +15,12 @@ SYNC_REQUESTED_AT = f"{GROUP}/sync-requested-at"
 SYNC_FORCE_REQUESTED_AT = f"{GROUP}/sync-force-requested-at"
 """On a Release: the latest forced request (`reference/sync-policy`, Forced sync)."""
 
+SELF_HEAL_REQUESTED_AT = f"{GROUP}/sync-self-heal-requested-at"
+"""On a Release: the latest /sync request that the observer made since it found drift."""
+
+HEALTH_REQUESTED_AT = f"{GROUP}/sync-health-requested-at"
+"""On a Release: the latest /sync request of the health loop. Where it equals `SYNC_REQUESTED_AT`, no person asked."""
+
 ABANDON = f"{GROUP}/abandon"
 """On a Release being deleted: `"true"` gives up on an unreachable target."""
 
@@ -42,6 +48,24 @@ CLUSTER_FINALIZER = f"{GROUP}/in-use"
 
 HOOK_FINALIZER = f"{GROUP}/hook-result"
 """On a hook's Job until its result is recorded (D27)."""
+
+RELEASE_UID = f"{GROUP}/release-uid"
+"""Label of a hook's Job: which Release it is of."""
+
+HOOK = f"{GROUP}/hook"
+"""Annotation of a hook's Job: the hook's name."""
+
+HOOK_RUN = f"{GROUP}/hook-run"
+"""Annotation of a hook's Job: the number of the run."""
+
+HOOK_RELEASE = f"{GROUP}/release"
+"""Annotation of a hook's Job: `namespace/name` of the Release."""
+
+HOOK_RENDER = f"{GROUP}/render-ref"
+"""Annotation of a hook's Job: the render that it runs for."""
+
+HOOK_DELETE_POLICY = f"{GROUP}/hook-delete-policy"
+"""Annotation of a hook's Job: what the hook says about its deletion, for the Release's teardown."""
 
 MANAGER = "convoy"
 """Applies renders; in status: observedGeneration, Applied, last*, history, rollout, handled, sync."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from convoy.api.common import RULES, ApiModel, CelRule, GoDuration, LocalRef, Resource
 from convoy.api.hooks import Lifecycle
@@ -30,6 +30,8 @@ Pattern = Annotated[str, StringConstraints(min_length=1, max_length=1024)]
 Pointer = Annotated[str, StringConstraints(pattern=r"^/", max_length=1024)]
 Expression = Annotated[str, StringConstraints(min_length=1, max_length=4096)]
 
+
+_OPEN_METADATA = ("labels", "annotations", "finalizers", "ownerReferences")
 
 _IMMUTABLE = CelRule("self == oldSelf", "cannot be changed; delete the Release and make it again")
 
@@ -210,7 +212,7 @@ class SyncPolicy(ApiModel):
     automatic: bool | None = None
     """Whether each reconcile applies the render. No default: not set means manual."""
     interval: GoDuration | None = None
-    """Period of the reconcile and of the drift check. No default: not set or 0 means none."""
+    """Period of the reconcile and of the drift check; below 1s counts as 1s. No default: not set or 0 means none."""
     retry_backoff: RetryBackoff = RetryBackoff()
     prune: PrunePolicy = PrunePolicy()
     on_delete: Literal["Orphan", "Prune"] = "Orphan"
@@ -224,7 +226,17 @@ class SyncWave(ApiModel):
     strategy: Literal["Apply", "Health"] = "Apply"
     """Health: the wave waits until the previous wave of the render is healthy. Default: Apply."""
     timeout: GoDuration | None = None
-    """How long it waits at most."""
+    """How long it waits at most, then the sync fails. Default: 10m."""
+
+
+def _refuse_identity(pointer: str) -> str:
+    """Refuse a path to what says which object it is: without it there is nothing to compare or to apply."""
+    first, _, rest = pointer.removeprefix("/").partition("/")
+    if first in ("apiVersion", "kind") or (
+        first == "metadata" and rest.partition("/")[0] not in _OPEN_METADATA
+    ):
+        raise ValueError("names the object itself and cannot be left out")
+    return pointer
 
 
 class HealthCheck(ApiModel):
@@ -243,16 +255,19 @@ class IgnoreDifferences(ApiModel):
     kind: Text
     name: Text = "*"
     """A glob. Default: `*`."""
-    paths: Annotated[tuple[Pointer, ...], Field(min_length=1, max_length=256)]
-    """JSON pointers."""
+    paths: Annotated[
+        tuple[Annotated[Pointer, AfterValidator(_refuse_identity)], ...], Field(min_length=1, max_length=256)
+    ]
+    """JSON pointers. Of the metadata only labels, annotations, finalizers and ownerReferences can be left out."""
 
 
 class FailurePolicy(ApiModel):
     """What happens when a new render does not become healthy."""
 
     action: Literal["Hold", "Rollback"]
+    """Hold leaves the failed render as it is; Rollback goes back to the last healthy one, from the render store."""
     health_timeout: GoDuration = timedelta(minutes=10)
-    """Default: 10m."""
+    """How long a render has to be applied and healthy, from the start of its rollout. 0: no limit. Default: 10m."""
 
 
 class ReleaseSpec(ApiModel):

@@ -74,13 +74,18 @@ class WaveStatus(ApiModel):
 
 
 class Rollout(ApiModel):
-    """State of the progressive rollout."""
+    """State of the progressive rollout, of a Release with a failurePolicy."""
 
     phase: RolloutPhase | None = None
+    """RolledBack: the last healthy render is the desired one."""
     render_ref: str | None = None
+    """The render that is rolled out; Failed and RolledBack: the one that failed."""
     last_healthy_render_ref: str | None = None
+    """The render that a rollback goes back to."""
     started_at: Time | None = None
+    """From when the healthTimeout counts."""
     message: str | None = None
+    """What failed, what is back in its place, and what to do."""
 
 
 class HistoryEntry(ApiModel):
@@ -90,6 +95,7 @@ class HistoryEntry(ApiModel):
     revision: str | None = None
     applied_at: Time | None = None
     healthy_at: Time | None = None
+    """When it was healthy for the first time."""
     trigger: str | None = None
     objects: int | None = None
 
@@ -103,6 +109,10 @@ class HookStatus(ApiModel):
     phase: HookPhase | None = None
     job: str | None = None
     """`namespace/name` of the Job."""
+    requested_at: str | None = None
+    """The annotation value that the pass which began the run answers."""
+    definition: str | None = None
+    """Digest of the hook as it was run."""
     started_at: Time | None = None
     finished_at: Time | None = None
     approved_by: str | None = None

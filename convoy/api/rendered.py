@@ -9,6 +9,13 @@ import msgspec
 
 from convoy.api.objects import Manifest, ObjectKey, key_of
 
+_SHOWN = len("sha256:") + 12
+
+
+def brief_ref(ref: str | None) -> str:
+    """Return a renderRef as messages have it: unambiguous for a person, and taken by `pin` as it stands."""
+    return (ref or "")[:_SHOWN]
+
 
 @dataclass(frozen=True, slots=True)
 class RenderedObject:
@@ -37,6 +44,8 @@ class Render:
     revision: str
     """Where the source stood, in a form that a person recognises (`main@sha1:…`)."""
     objects: tuple[RenderedObject, ...]
+    hooks: tuple[RenderedObject, ...] = ()
+    """Hooks of a chart: no objects of the Release, but a part of the render, so that a pin brings them back (D6)."""
     warnings: tuple[str, ...] = field(default=(), compare=False)
     """What a preview tells besides, about the inputs and not the objects: not kept with the render."""
 
@@ -49,13 +58,8 @@ class Render:
 
     def encode(self) -> bytes:
         """Return the bytes that the render store keeps, before their encryption."""
-        return msgspec.json.encode(
-            {
-                "ref": self.ref,
-                "revision": self.revision,
-                "objects": [[item.wave, item.origin, item.manifest] for item in self.objects],
-            }
-        )
+        tree = {"ref": self.ref, "revision": self.revision, "objects": _rows(self.objects)}
+        return msgspec.json.encode(tree | ({"hooks": _rows(self.hooks)} if self.hooks else {}))
 
     @staticmethod
     def decode(data: bytes) -> Render:
@@ -66,9 +70,14 @@ class Render:
         """
         try:
             tree = msgspec.json.decode(data)
-            return Render(tree["ref"], tree["revision"], tuple(_objects(tree["objects"])))
+            objects, hooks = tuple(_objects(tree["objects"])), tuple(_objects(tree.get("hooks", ())))
+            return Render(tree["ref"], tree["revision"], objects, hooks)
         except (KeyError, TypeError, msgspec.DecodeError) as error:
             raise ValueError("these bytes are no render") from error
+
+
+def _rows(items: Iterable[RenderedObject]) -> list[tuple[int, str, Manifest]]:
+    return [(item.wave, item.origin, item.manifest) for item in items]
 
 
 def _objects(rows: Iterable[tuple[int, str, Manifest]]) -> Iterable[RenderedObject]:

@@ -15,7 +15,7 @@ _MICROSECONDS = {"ns": 0.001, "us": 1, "µs": 1, "μs": 1, "ms": 1e3, "s": 1e6, 
 _SECOND = timedelta(seconds=1)
 
 LATEST = datetime(9999, 12, 30, tzinfo=UTC)
-"""No annotation may be later: a request must always be able to be later than the one before."""
+"""No annotation may be later. Nothing can follow it either, so a request after it begins anew from the clock."""
 
 MAX_DURATION = timedelta(days=365)
 """Longer durations are refused as a mistake."""
@@ -25,7 +25,7 @@ DURATION_PATTERN = r"^(0|(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+
 
 
 def parse_time(text: str) -> datetime:
-    """Read an RFC 3339 time as UTC. Raise ValueError if it is none, or too late for any other to follow."""
+    """Read an RFC 3339 time as UTC. Raise ValueError if it is none, or later than `LATEST`."""
     if not _TIME.fullmatch(text):
         raise ValueError(f"{text[:64]!r} is no RFC 3339 time such as 2006-01-02T15:04:05Z")
     try:
@@ -58,11 +58,11 @@ def next_request_time(previous: str | None, now: datetime, *, handled: str | Non
     It is `now`, or a second later than the latest of `previous` (the annotation) and `handled` (the status)
     where that is not earlier: so neither two requests in one second nor a writer whose clock is ahead can
     hide one, and a pending request is never replaced by an earlier time. A text that is no time counts as
-    none.
+    none, and so does `LATEST`.
     """
     moment = now.astimezone(UTC).replace(microsecond=0)
     for taken in (second_or_none(previous), second_or_none(handled)):
-        if taken is not None and moment <= taken:
+        if taken is not None and moment <= taken < LATEST:
             moment = taken + _SECOND
     return format_time(moment)
 

@@ -9,18 +9,16 @@ from __future__ import annotations
 
 import base64
 import http.client
+import json
 import ssl
 from collections.abc import Iterator, Mapping
 from types import TracebackType
 from typing import Self
 from urllib.parse import unquote, urlencode, urlsplit
 
-import msgspec
-
 from convoy.api.objects import Manifest
 from convoy.cli.errors import Failure
 from convoy.cli.kubeconfig import Server
-from convoy.kube.classify import error_of
 from convoy.kube.errors import ServerFault
 from convoy.kube.resources import Resource
 
@@ -105,13 +103,15 @@ class Api:
             headers["Content-Type"] = content_type
         url = self._base.path + path + (f"?{urlencode(params)}" if params else "")
         status, answered, data = self._send(
-            method, url, headers, None if body is None else msgspec.json.encode(body), timeout
+            method, url, headers, None if body is None else json.dumps(body).encode(), timeout
         )
         if status >= 300:
+            from convoy.kube.classify import error_of
+
             raise error_of(status, dict(answered.items()), data, resource=resource, name=name)
         try:
-            tree = msgspec.json.decode(data)
-        except (msgspec.DecodeError, UnicodeDecodeError):
+            tree = json.loads(data)
+        except ValueError:
             raise ServerFault(f"HTTP {status} with an answer that is no JSON", status=status) from None
         if not isinstance(tree, dict):
             raise ServerFault(f"HTTP {status} with an answer that is no object", status=status)

@@ -1,18 +1,31 @@
-"""Arguments that several commands take."""
+"""Arguments and flags that several commands take."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from enum import StrEnum
+from typing import Any
 
-import typer
+import click
 
 from convoy.cli.completion import cluster_names, release_names
+from convoy.cli.output import Data, Format
 
-ReleaseName = Annotated[
-    str, typer.Argument(metavar="NAME", help="Name of the Release.", autocompletion=release_names)
-]
-ClusterName = Annotated[
-    str, typer.Argument(metavar="NAME", help="Name of the Cluster.", autocompletion=cluster_names)
-]
-AllNamespaces = Annotated[bool, typer.Option("--all-namespaces", "-A", help="Of all namespaces.")]
-Selector = Annotated[str | None, typer.Option("--selector", "-l", help="Label selector, such as app=shop.")]
+
+class OneOf(click.Choice[str]):
+    """The values of an enumeration, handed on as its members."""
+
+    def __init__(self, kind: type[StrEnum]) -> None:
+        super().__init__([each.value for each in kind])
+        self._kind = kind
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> StrEnum:
+        """Return the member. Raises click.BadParameter."""
+        return self._kind(super().convert(value, param, ctx))
+
+
+release_name = click.argument("name", metavar="NAME", shell_complete=release_names)
+cluster_name = click.argument("name", metavar="NAME", shell_complete=cluster_names)
+all_namespaces = click.option("--all-namespaces", "-A", is_flag=True, help="Of all namespaces.")
+selector = click.option("--selector", "-l", help="Label selector, such as app=shop.")
+resource_output = click.option("--output", "-o", type=OneOf(Format), help="Output format.")
+data_output = click.option("--output", "-o", type=OneOf(Data), help="Output format.")

@@ -6,13 +6,13 @@ import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-import typer
+import click
 
 from convoy.api.names import REACHABLE
 from convoy.api.objects import Manifest
-from convoy.cli.arguments import AllNamespaces, ClusterName, Selector
+from convoy.cli.arguments import all_namespaces, cluster_name, resource_output, selector
 from convoy.cli.errors import Failure
-from convoy.cli.output import FormatFlag, say
+from convoy.cli.output import Format, say
 from convoy.cli.session import Session, connected
 from convoy.kube.resources import CLUSTERS, SECRETS
 
@@ -20,12 +20,13 @@ if TYPE_CHECKING:
     from convoy.api.cluster import Cluster
 
 
+@click.command("list")
+@all_namespaces
+@selector
+@resource_output
 @connected
 def list_clusters(
-    session: Session,
-    all_namespaces: AllNamespaces = False,
-    selector: Selector = None,
-    output: FormatFlag = None,
+    session: Session, all_namespaces: bool, selector: str | None, output: Format | None
 ) -> None:
     """List Clusters."""
     from convoy.cli.listing import print_list
@@ -33,8 +34,11 @@ def list_clusters(
     print_list(session, CLUSTERS, all_namespaces=all_namespaces, selector=selector, output=output)
 
 
+@click.command()
+@cluster_name
+@resource_output
 @connected
-def get(session: Session, name: ClusterName, output: FormatFlag = None) -> None:
+def get(session: Session, name: str, output: Format | None) -> None:
     """Show a Cluster: how convoy connects to it, and what it found."""
     tree = session.api.get(CLUSTERS, session.namespace, name)
     if output is None:
@@ -47,8 +51,10 @@ def get(session: Session, name: ClusterName, output: FormatFlag = None) -> None:
     print_one(session, CLUSTERS, tree, output)
 
 
+@click.command()
+@cluster_name
 @connected
-def check(session: Session, name: ClusterName) -> None:
+def check(session: Session, name: str) -> None:
     """Connect to the target from here, and tell what convoy found when it last did.
 
     Reads the kubeconfig Secret with your own rights and takes only what convoy would take. Ends with 1 if either
@@ -117,8 +123,4 @@ def _told(condition: Mapping[str, Any]) -> str:
     return f"{condition.get('reason')}: {condition.get('message')}".rstrip(": ")
 
 
-def add_to(app: typer.Typer) -> None:
-    """Register the commands."""
-    app.command("list")(list_clusters)
-    app.command()(get)
-    app.command()(check)
+COMMANDS = (list_clusters, get, check)

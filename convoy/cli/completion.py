@@ -7,13 +7,9 @@ answers in the form that it wants.
 from __future__ import annotations
 
 import os
-import shlex
-from contextlib import redirect_stdout, suppress
 from enum import StrEnum
-from io import StringIO
-from typing import Annotated
 
-import typer
+import click
 
 from convoy.cli.errors import Failure
 from convoy.cli.output import say
@@ -33,46 +29,62 @@ class Shell(StrEnum):
     FISH = "fish"
 
 
-def completion(shell: Annotated[Shell, typer.Argument(help="Your shell.")]) -> None:
+@click.command()
+@click.argument("shell", type=click.Choice([each.value for each in Shell]))
+@click.pass_context
+def completion(context: click.Context, shell: str) -> None:
     """Print the completion script of a shell.
 
     For example: source <(kubectl-convoy completion bash)
     """
-    os.environ[_VARIABLE] = f"source_{shell}"
-    _complete()
+    from click.shell_completion import get_completion_class
+
+    found = get_completion_class(shell)
+    assert found is not None
+    say(found(context.find_root().command, {}, PROGRAM, _VARIABLE).source())
 
 
-def complete_for_kubectl(words: Annotated[list[str] | None, typer.Argument()] = None) -> None:
+@click.command("__complete", hidden=True, context_settings={"ignore_unknown_options": True})
+@click.argument("words", nargs=-1, type=click.UNPROCESSED)
+@click.pass_context
+def complete_for_kubectl(context: click.Context, words: tuple[str, ...]) -> None:
     """Answer kubectl: the last word is the one to complete."""
-    *before, last = words or [""]
-    line = " ".join([PROGRAM, *map(shlex.quote, before), shlex.quote(last) if last else ""])
-    os.environ[_VARIABLE] = "complete_fish"
-    os.environ["_TYPER_COMPLETE_FISH_ACTION"] = "get-args"
-    os.environ["_TYPER_COMPLETE_ARGS"] = line
-    answer = StringIO()
-    with redirect_stdout(answer), suppress(SystemExit):
-        _complete()
-    for candidate in filter(None, answer.getvalue().splitlines()):
-        say(candidate)
+    from click.shell_completion import ShellComplete
+
+    *before, last = words or ("",)
+    shell = ShellComplete(context.find_root().command, {}, PROGRAM, _VARIABLE)
+    for candidate in shell.get_completions(before, last):
+        say(f"{candidate.value}\t{candidate.help}" if candidate.help else candidate.value)
     say(_NO_FILES)
 
 
-def release_names(ctx: typer.Context, incomplete: str) -> list[str]:
+def answer_shell(command: click.Command) -> bool:
+    """Answer a completion script that asks through its variable; False if none does."""
+    asked = os.environ.get(_VARIABLE)
+    if not asked:
+        return False
+    from click.shell_completion import shell_complete
+
+    shell_complete(command, {}, PROGRAM, _VARIABLE, asked)
+    return True
+
+
+def release_names(context: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
     """Return the Releases of the namespace that the line names."""
-    return _names(ctx, "Release", incomplete)
+    return _names(context, "Release", incomplete)
 
 
-def cluster_names(ctx: typer.Context, incomplete: str) -> list[str]:
+def cluster_names(context: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
     """Return the Clusters of the namespace that the line names."""
-    return _names(ctx, "Cluster", incomplete)
+    return _names(context, "Cluster", incomplete)
 
 
-def _names(ctx: typer.Context, kind: str, incomplete: str) -> list[str]:
+def _names(context: click.Context, kind: str, incomplete: str) -> list[str]:
     from convoy.kube.errors import ApiError
     from convoy.kube.resources import CLUSTERS, RELEASES
 
     resource = RELEASES if kind == RELEASES.kind else CLUSTERS
-    flags = {name: ctx.params.get(name) for name in ("namespace", "context", "kubeconfig")}
+    flags = {name: context.params.get(name) for name in ("namespace", "context", "kubeconfig")}
     try:
         with open_session(**flags) as session:
             pages = list(session.api.list(resource, session.namespace))
@@ -80,13 +92,3 @@ def _names(ctx: typer.Context, kind: str, incomplete: str) -> list[str]:
         return []  # A shell that waits for words has no use for an error.
     names = [item["metadata"]["name"] for page in pages for item in page.get("items") or ()]
     return [name for name in names if name.startswith(incomplete)]
-
-
-def _complete() -> None:
-    from typer.completion import get_completion_inspect_parameters
-    from typer.main import get_command
-
-    from convoy.cli.main import app
-
-    get_completion_inspect_parameters()  # registers the shells
-    get_command(app).main(args=[], prog_name=PROGRAM, complete_var=_VARIABLE, standalone_mode=False)

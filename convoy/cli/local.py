@@ -5,31 +5,30 @@ from __future__ import annotations
 import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
 
+from convoy.cli.arguments import OneOf, data_output
 from convoy.cli.output import Data, note, print_tree, say
 
 PROBLEMS = 1
 
-Files = Annotated[
-    list[Path],
-    typer.Option(
-        "--filename",
-        "-f",
-        metavar="FILE",
-        help="File, or folder with .yaml, .yml and .json files; - is stdin. Can be given several times.",
-    ),
-]
-SourceFolder = Annotated[
-    Path | None,
-    typer.Option(
-        "--source",
-        metavar="DIR",
-        help="Take the files of spec.source from this folder, such as a checkout, instead of fetching them.",
-    ),
-]
+_files = click.option(
+    "--filename",
+    "-f",
+    "files",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    multiple=True,
+    required=True,
+    help="File, or folder with .yaml, .yml and .json files; - is stdin. Can be given several times.",
+)
+_source = click.option(
+    "--source",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="Take the files of spec.source from this folder, such as a checkout, instead of fetching them.",
+)
 
 
 class RenderFormat(StrEnum):
@@ -40,13 +39,13 @@ class RenderFormat(StrEnum):
     NAME = "name"
 
 
-def render(
-    files: Files,
-    source: SourceFolder = None,
-    output: Annotated[
-        RenderFormat, typer.Option("--output", "-o", help="Output format.")
-    ] = RenderFormat.YAML,
-) -> None:
+@click.command()
+@_files
+@_source
+@click.option(
+    "--output", "-o", type=OneOf(RenderFormat), default="yaml", show_default=True, help="Output format."
+)
+def render(files: tuple[Path, ...], source: Path | None, output: RenderFormat) -> None:
     """Render Releases without a cluster.
 
     Reads the source of each Release in the files and prints the objects in the order of apply. A ConfigMap or Secret
@@ -62,6 +61,8 @@ def render(
         rendered = render_release(release, resources, source=source)
         for warning in rendered.warnings:
             note(f"warning: {release.metadata.name}: {warning}")
+        for hook in rendered.hooks:
+            note(f"note: {release.metadata.name}: {hook} is a hook of the chart and no object of the Release")
         for wave, objects in rendered.waves():
             for each in objects:
                 manifests.append(each.manifest)
@@ -74,11 +75,11 @@ def render(
         print_tree({"apiVersion": "v1", "kind": "List", "items": manifests}, Data.JSON)
 
 
-def validate(
-    files: Files,
-    source: SourceFolder = None,
-    output: Annotated[Data | None, typer.Option("--output", "-o", help="Output format.")] = None,
-) -> int:
+@click.command()
+@_files
+@_source
+@data_output
+def validate(files: tuple[Path, ...], source: Path | None, output: Data | None) -> int:
     """Check Releases and Clusters in files.
 
     The manifests that a Release holds, or that --source gives, are checked too; git is not fetched. Prints each
@@ -97,7 +98,4 @@ def validate(
     return PROBLEMS if report.problems else 0
 
 
-def add_to(app: typer.Typer) -> None:
-    """Register the commands."""
-    app.command()(render)
-    app.command()(validate)
+COMMANDS = (render, validate)

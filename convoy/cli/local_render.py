@@ -8,20 +8,22 @@ from __future__ import annotations
 import asyncio
 import os
 import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 from convoy.api.objects import Manifest
-from convoy.api.release import InlineSource, Release, Source
+from convoy.api.release import Release
 from convoy.api.rendered import Render
-from convoy.api.unsupported import refuse_unsupported
 from convoy.cli.errors import Failure
 from convoy.cli.local_files import Resources
+from convoy.health.checks import health_checks
 from convoy.kube.client import Endpoint, KubeClient
 from convoy.kube.discovery import Capabilities
 from convoy.kube.errors import NotFound
 from convoy.kube.resources import Resource
 from convoy.render.resolve import Renderer, RenderOptions
-from convoy.sources.fetched import SourceOptions
+from convoy.sources.fetched import Fetched, SourceOptions
 from convoy.store.cache import Cache
 from convoy.store.crypto import InstallationKey
 from convoy.store.renders import Renders
@@ -120,15 +122,15 @@ def render_release(release: Release, resources: Resources, *, source: Path | Non
         ConvoyError: as a reconcile would end; the message names the file or the object.
         Failure: `source` cannot be read.
     """
-    refuse_unsupported(release)
-    if source is not None:
-        spec = release.spec.model_copy(update={"source": Source(inline=InlineSource(files=_files(source)))})
-        release = release.model_copy(update={"spec": spec})
+    health_checks(release.spec.health_checks)
+    if source is not None and not source.is_dir():
+        raise Failure(f"--source {source} is no folder", code=2)
+    fetched = _checkout(source) if source is not None else None
     with tempfile.TemporaryDirectory(prefix="kubectl-convoy-") as folder:
-        return asyncio.run(_render(release, resources, Path(folder)))
+        return asyncio.run(_render(release, resources, Path(folder), fetched))
 
 
-async def _render(release: Release, resources: Resources, folder: Path) -> Render:
+async def _render(release: Release, resources: Resources, folder: Path, fetched: Fetched | None) -> Render:
     # A key of its own: the ref of a render with Secrets is another one than the installation's (D40).
     key = InstallationKey(os.urandom(32))
     renders = Renders(None, Cache(folder / "renders"), key=key)
@@ -139,19 +141,14 @@ async def _render(release: Release, resources: Resources, folder: Path) -> Rende
     )
     async with _Files(resources) as home:
         renderer = Renderer(renders=renders, key=key, options=options)
-        return await renderer.render(release, home=home, scope=BuiltInKinds())
+        return await renderer.render(release, home=home, scope=BuiltInKinds(), fetched=fetched)
 
 
-def _files(folder: Path) -> dict[str, str]:
-    """Return the text files of a folder; what is hidden or binary is no manifest."""
-    if not folder.is_dir():
-        raise Failure(f"--source {folder} is no folder", code=2)
-    files = {}
-    for path in sorted(folder.rglob("*")):
-        relative = path.relative_to(folder)
-        if path.is_file() and not any(part.startswith(".") for part in relative.parts):
-            try:
-                files[relative.as_posix()] = path.read_text(encoding="utf-8")
-            except UnicodeDecodeError:
-                continue
-    return files
+def _checkout(folder: Path) -> Fetched:
+    """Return a folder as a source, read where it is: it may be big, and hold packed charts."""
+
+    @asynccontextmanager
+    async def opened() -> AsyncIterator[Path]:
+        yield folder
+
+    return Fetched("checkout", f"folder:{folder.resolve()}", opened)

@@ -10,11 +10,11 @@ import re
 import sys
 from collections.abc import Sequence
 
-import typer
+import click
 
 from convoy.api.errors import ConvoyError
 from convoy.cli import clusters, local, release_actions, release_compare, release_views
-from convoy.cli.completion import complete_for_kubectl, completion
+from convoy.cli.completion import answer_shell, complete_for_kubectl, completion
 from convoy.cli.errors import Failure
 from convoy.kube.errors import ApiError
 
@@ -25,43 +25,49 @@ USED_AS = "kubectl convoy"
 _SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
-def _group(text: str) -> typer.Typer:
-    # No rich markup: plain help pages as kubectl's, at a third of the CPU.
-    return typer.Typer(help=text, add_completion=False, rich_markup_mode=None, context_settings=_SETTINGS)
+def _group(name: str, text: str, *commands: click.Command) -> click.Group:
+    # Without a command: one line that says so, as for any other mistake.
+    group = click.Group(name, help=text, no_args_is_help=False, context_settings=_SETTINGS)
+    for command in commands:
+        group.add_command(command)
+    return group
 
 
-app = _group("See and steer convoy's Releases and Clusters.")
-release = _group("See and steer Releases.")
-cluster = _group("See Clusters.")
-
-for room in (release_views, release_compare, release_actions):
-    room.add_to(release)
-clusters.add_to(cluster)
-app.add_typer(release, name="release")
-app.add_typer(cluster, name="cluster")
-local.add_to(app)
-app.command()(completion)
-app.command("__complete", hidden=True, context_settings={"ignore_unknown_options": True})(
-    complete_for_kubectl
+app = _group(
+    "kubectl-convoy",
+    "See and steer convoy's Releases and Clusters.",
+    _group(
+        "release",
+        "See and steer Releases.",
+        *release_views.COMMANDS,
+        *release_compare.COMMANDS,
+        *release_actions.COMMANDS,
+    ),
+    _group("cluster", "See Clusters.", *clusters.COMMANDS),
+    *local.COMMANDS,
+    completion,
+    complete_for_kubectl,
 )
 
 
 def main() -> None:
     """Run the command line that this process was started with."""
-    sys.exit(run(sys.argv[1:]))
+    if not answer_shell(app):
+        sys.exit(run(sys.argv[1:]))
 
 
 def run(arguments: Sequence[str]) -> int:
     """Run one command and return its exit code. An error is one line on stderr; a traceback is a bug."""
-    from typer.main import get_command
-
     # kubectl takes `-o=json` too.
     words = [re.sub(r"^(-[a-zA-Z])=", r"\1", word) for word in arguments] or ["--help"]
     try:
-        result = get_command(app).main(args=words, prog_name=USED_AS, standalone_mode=False)
+        with app.make_context(USED_AS, words) as context:
+            result = app.invoke(context)
         sys.stdout.flush()
-    except typer.TyperException as error:
-        where = getattr(getattr(error, "ctx", None), "command_path", USED_AS)
+    except click.exceptions.Exit as end:
+        return end.exit_code
+    except click.UsageError as error:
+        where = error.ctx.command_path if error.ctx is not None else USED_AS
         return _fail(f"{error.format_message()} See `{where} --help`.", USAGE_ERROR)
     except Failure as error:
         return _fail(error.message, error.code)

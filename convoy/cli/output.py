@@ -6,9 +6,7 @@ import json
 import sys
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from convoy.api.objects import Manifest
 
@@ -27,10 +25,6 @@ class Data(StrEnum):
 
     JSON = "json"
     YAML = "yaml"
-
-
-FormatFlag = Annotated[Format | None, typer.Option("--output", "-o", help="Output format.")]
-DataFlag = Annotated[Data | None, typer.Option("--output", "-o", help="Output format.")]
 
 
 def say(text: str) -> None:

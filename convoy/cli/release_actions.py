@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
+import click
 
 from convoy.api.objects import Manifest
-from convoy.cli.arguments import ReleaseName
+from convoy.cli.arguments import release_name
 from convoy.cli.errors import Failure
 from convoy.cli.output import note, say, short_ref
 from convoy.cli.refs import find_ref
@@ -15,19 +13,17 @@ from convoy.cli.session import NoSubresources, Session, connected
 from convoy.kube.resources import RELEASES
 
 
+@click.command()
+@release_name
+@click.option(
+    "--force", is_flag=True, help="Apply again although nothing changed, and prune beyond maxPercent."
+)
+@click.option("--wait", is_flag=True, help="Wait until the sync has its result.")
+@click.option(
+    "--timeout", default="5m", show_default=True, help="With --wait: how long at most, such as 90s or 5m."
+)
 @connected
-def sync(
-    session: Session,
-    name: ReleaseName,
-    force: Annotated[
-        bool,
-        typer.Option("--force", help="Apply again although nothing changed, and prune beyond maxPercent."),
-    ] = False,
-    wait: Annotated[bool, typer.Option("--wait", help="Wait until the sync has its result.")] = False,
-    timeout: Annotated[
-        str, typer.Option("--timeout", help="With --wait: how long at most, such as 90s or 5m.")
-    ] = "5m",
-) -> None:
+def sync(session: Session, name: str, force: bool, wait: bool, timeout: str) -> None:
     """Ask for a sync now.
 
     Ends with 1 if the sync fails. With --wait a failure is told at once, although convoy tries again later.
@@ -67,68 +63,75 @@ def _annotate(session: Session, name: str, *, force: bool, reason: NoSubresource
     raise Failure(f"Release {session.namespace}/{name} is being changed all the time: try again")
 
 
+@click.command()
+@release_name
+@click.argument("ref", metavar="REF")
 @connected
-def pin(
-    session: Session,
-    name: ReleaseName,
-    ref: Annotated[
-        str, typer.Argument(metavar="REF", help="renderRef, or as much of it as `history` shows.")
-    ],
-) -> None:
-    """Hold a Release on a stored render."""
+def pin(session: Session, name: str, ref: str) -> None:
+    """Hold a Release on a stored render.
+
+    REF is a renderRef, or as much of it as `history` shows.
+    """
     found = find_ref(session, name, ref)
     _pin(session, name, found)
     say(f"{_subject(name)} pinned to {found}")
 
 
+@click.command()
+@release_name
 @connected
-def unpin(session: Session, name: ReleaseName) -> None:
+def unpin(session: Session, name: str) -> None:
     """Let a Release follow its source again."""
     session.subresource("DELETE", name, "pin")
     say(f"{_subject(name)} unpinned")
 
 
+@click.command()
+@release_name
 @connected
-def rollback(session: Session, name: ReleaseName) -> None:
+def rollback(session: Session, name: str) -> None:
     """Pin the render that was applied before.
 
-    That is the newest in the history with another renderRef than the applied one.
+    That is the newest in the history with another renderRef than the applied one, and not the one that has failed.
     """
     tree = session.api.get(RELEASES, session.namespace, name)
     status = tree.get("status") or {}
     applied = (status.get("lastSuccessful") or {}).get("renderRef")
-    others = [entry for entry in status.get("history") or () if entry["renderRef"] != applied]
+    rollout = status.get("rollout") or {}
+    failed = rollout.get("renderRef") if rollout.get("phase") in ("Failed", "RolledBack") else None
+    others = [entry for entry in status.get("history") or () if entry["renderRef"] not in (applied, failed)]
     if not others:
         raise Failure(f"Release {session.namespace}/{name} has no other render in its history")
     target = others[0]
     _pin(session, name, target["renderRef"])
     say(f"{_subject(name)} rolled back to {target['renderRef']} ({target.get('revision') or 'no revision'})")
-    note(f"The Release stays on it until `kubectl convoy release unpin {name}`.")
+    note(f"The Release stays on it until `kubectl convoy release unpin {name} -n {session.namespace}`.")
 
 
+@click.command()
+@release_name
+@click.option("--hook", help="Which hook. Default: the only one that waits.")
 @connected
-def approve(
-    session: Session,
-    name: ReleaseName,
-    hook: Annotated[
-        str | None, typer.Option("--hook", help="Which hook. Default: the only one that waits.")
-    ] = None,
-) -> None:
+def approve(session: Session, name: str, hook: str | None) -> None:
     """Approve a hook that waits for a person."""
     chosen = hook or _waiting(session.api.get(RELEASES, session.namespace, name))
     session.subresource("POST", name, "approve", params={"hook": chosen})
     say(f"{_subject(name)} hook {chosen} approved")
 
 
+@click.command()
+@release_name
 @connected
-def suspend(session: Session, name: ReleaseName) -> None:
+def suspend(session: Session, name: str) -> None:
     """Stop reconciling a Release."""
     session.api.merge(RELEASES, session.namespace, name, {"spec": {"suspend": True}})
     say(f"{_subject(name)} suspended")
 
 
+@click.command()
+@release_name
 @connected
-def resume(session: Session, name: ReleaseName) -> None:
+def resume(session: Session, name: str) -> None:
     """Reconcile a Release again."""
     session.api.merge(RELEASES, session.namespace, name, {"spec": {"suspend": False}})
     say(f"{_subject(name)} resumed")
@@ -165,7 +168,4 @@ def _subject(name: str) -> str:
     return f"release.{RELEASES.group}/{name}"
 
 
-def add_to(app: typer.Typer) -> None:
-    """Register the commands."""
-    for command in (sync, pin, unpin, rollback, approve, suspend, resume):
-        app.command()(command)
+COMMANDS = (sync, pin, unpin, rollback, approve, suspend, resume)

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
-from typing import Annotated
 
-import typer
+import click
 
-from convoy.cli.arguments import ReleaseName
+from convoy.cli.arguments import OneOf, data_output, release_name
 from convoy.cli.errors import Failure
-from convoy.cli.output import DataFlag, note, print_tree, say
+from convoy.cli.output import Data, note, print_tree, say
 from convoy.cli.refs import find_ref
 from convoy.cli.session import Session, connected
 
@@ -26,17 +25,12 @@ class DiffFormat(StrEnum):
     YAML = "yaml"
 
 
+@click.command()
+@release_name
+@click.option("--render", metavar="REF", help="Compare with this stored render.")
+@click.option("--output", "-o", type=OneOf(DiffFormat), help="Output format. unified: for tools.")
 @connected
-def diff(
-    session: Session,
-    name: ReleaseName,
-    render: Annotated[
-        str | None, typer.Option("--render", metavar="REF", help="Compare with this stored render.")
-    ] = None,
-    output: Annotated[
-        DiffFormat | None, typer.Option("--output", "-o", help="Output format. unified: for tools.")
-    ] = None,
-) -> int:
+def diff(session: Session, name: str, render: str | None, output: DiffFormat | None) -> int:
     """Compare the live objects with the desired render.
 
     Ends with 0 if there is no difference, with 1 if there is one, above 1 if it cannot be told.
@@ -61,8 +55,11 @@ def diff(
     return _code(answer["inSync"])
 
 
+@click.command()
+@release_name
+@data_output
 @connected
-def check(session: Session, name: ReleaseName, output: DataFlag = None) -> int:
+def check(session: Session, name: str, output: Data | None) -> int:
     """Make a drift pass now.
 
     Ends with 0 if the Release is in sync, with 1 if it drifted, above 1 if it cannot be told.
@@ -80,8 +77,11 @@ def check(session: Session, name: ReleaseName, output: DataFlag = None) -> int:
     return {"InSync": EQUAL, "Drifted": DIFFERENT}.get(verdict, ERROR)
 
 
+@click.command()
+@release_name
+@data_output
 @connected
-def preview(session: Session, name: ReleaseName, output: DataFlag = None) -> None:
+def preview(session: Session, name: str, output: Data | None) -> None:
     """Show what a sync would apply and prune.
 
     With -o json or yaml the manifests too.
@@ -113,7 +113,4 @@ def _errors_end_with(code: int) -> Iterator[None]:
         raise Failure(error.message, code=code) from None
 
 
-def add_to(app: typer.Typer) -> None:
-    """Register the commands."""
-    for command in (diff, preview, check):
-        app.command()(command)
+COMMANDS = (diff, preview, check)

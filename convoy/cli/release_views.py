@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import sys
 
-import typer
+import click
 
-from convoy.cli.arguments import AllNamespaces, ReleaseName, Selector
-from convoy.cli.output import DataFlag, Format, FormatFlag, note, print_table, print_tree, say, short_ref
+from convoy.api.objects import Manifest
+from convoy.cli.arguments import all_namespaces, data_output, release_name, resource_output, selector
+from convoy.cli.output import Data, Format, note, print_table, print_tree, say, short_ref
 from convoy.cli.session import Session, connected
 from convoy.kube.resources import EVENTS, INVENTORIES, RELEASES
 
+_ROLLOUTS = {"Progressing": "being rolled out", "Failed": "failed", "RolledBack": "failed, rolled back"}
 
+
+@click.command("list")
+@all_namespaces
+@selector
+@resource_output
 @connected
 def list_releases(
-    session: Session,
-    all_namespaces: AllNamespaces = False,
-    selector: Selector = None,
-    output: FormatFlag = None,
+    session: Session, all_namespaces: bool, selector: str | None, output: Format | None
 ) -> None:
     """List Releases."""
     from convoy.cli.listing import print_list
@@ -25,8 +29,11 @@ def list_releases(
     print_list(session, RELEASES, all_namespaces=all_namespaces, selector=selector, output=output)
 
 
+@click.command()
+@release_name
+@resource_output
 @connected
-def get(session: Session, name: ReleaseName, output: FormatFlag = None) -> None:
+def get(session: Session, name: str, output: Format | None) -> None:
     """Show a Release: conditions, waves, hooks, health."""
     tree = session.api.get(RELEASES, session.namespace, name)
     if output is None:
@@ -39,8 +46,10 @@ def get(session: Session, name: ReleaseName, output: FormatFlag = None) -> None:
     print_one(session, RELEASES, tree, output)
 
 
+@click.command()
+@release_name
 @connected
-def tree(session: Session, name: ReleaseName) -> None:
+def tree(session: Session, name: str) -> None:
     """Show the applied objects by wave."""
     from convoy.cli.tree import draw
     from convoy.kube.errors import NotFound
@@ -53,8 +62,11 @@ def tree(session: Session, name: ReleaseName) -> None:
     draw(release, inventory)
 
 
+@click.command()
+@release_name
+@data_output
 @connected
-def history(session: Session, name: ReleaseName, output: DataFlag = None) -> None:
+def history(session: Session, name: str, output: Data | None) -> None:
     """Show the applied renders, newest first."""
     from convoy.cli.ages import age
 
@@ -69,7 +81,7 @@ def history(session: Session, name: ReleaseName, output: DataFlag = None) -> Non
     header = ["RENDER", "REVISION", "APPLIED", "HEALTHY", "TRIGGER", "OBJECTS", "CHANGES", "STORED"]
     rows = [
         [
-            short_ref(item["renderRef"]) + (" (pinned)" if item.get("pinned") else ""),
+            short_ref(item["renderRef"]) + _mark(item),
             item.get("revision"),
             age(item.get("appliedAt")),
             age(item.get("healthyAt")),
@@ -83,8 +95,11 @@ def history(session: Session, name: ReleaseName, output: DataFlag = None) -> Non
     print_table(header, rows)
 
 
+@click.command()
+@release_name
+@resource_output
 @connected
-def events(session: Session, name: ReleaseName, output: FormatFlag = None) -> None:
+def events(session: Session, name: str, output: Format | None) -> None:
     """Show the events of a Release, oldest first."""
     from convoy.cli.ages import age
 
@@ -133,6 +148,14 @@ def _last_seen(event: dict[str, object]) -> str:
     return str(last or event.get("eventTime") or event.get("deprecatedLastTimestamp") or "")
 
 
+def _mark(item: Manifest) -> str:
+    """Say what holds a render, and what became of its rollout."""
+    told = ["pinned"] if item.get("pinned") else []
+    if item.get("rollout") in _ROLLOUTS:
+        told.append(_ROLLOUTS[item["rollout"]])
+    return f" ({', '.join(told)})" if told else ""
+
+
 def _changes(changes: dict[str, list[object]] | None) -> str:
     if changes is None:
         return ""
@@ -141,8 +164,4 @@ def _changes(changes: dict[str, list[object]] | None) -> str:
     return " ".join(told) or "none"
 
 
-def add_to(app: typer.Typer) -> None:
-    """Register the commands."""
-    app.command("list")(list_releases)
-    for command in (get, tree, history, events):
-        app.command()(command)
+COMMANDS = (list_releases, get, tree, history, events)

@@ -6,13 +6,13 @@ that makes requests is imported before a command runs: `--help` must cost next t
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from functools import wraps
+from typing import TYPE_CHECKING, Any
 
-import typer
+import click
 
 from convoy.api.names import VERSION
 from convoy.api.objects import Manifest
@@ -89,33 +89,17 @@ def open_session(
         yield Session(api, namespace or server.namespace)
 
 
-_FLAGS = {
-    "namespace": Annotated[
-        str | None, typer.Option("--namespace", "-n", help="Namespace. Default: that of the context.")
-    ],
-    "context": Annotated[str | None, typer.Option("--context", help="Context of the kubeconfig.")],
-    "kubeconfig": Annotated[str | None, typer.Option("--kubeconfig", help="Path of the kubeconfig.")],
-}
-
-
 def connected(command: Callable[..., int | None]) -> Callable[..., int | None]:
     """Give a command a `Session` as its first argument and the flags for it."""
-    signature = inspect.signature(command, eval_str=True)
-    own = [
-        parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
-        for parameter in list(signature.parameters.values())[1:]
-    ]
-    flags = [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
-        for name, annotation in _FLAGS.items()
-    ]
 
-    def run(**values: Any) -> int | None:
-        with open_session(**{name: values.pop(name) for name in _FLAGS}) as session:
+    @click.option("--namespace", "-n", help="Namespace. Default: that of the context.")
+    @click.option("--context", help="Context of the kubeconfig.")
+    @click.option("--kubeconfig", help="Path of the kubeconfig.")
+    @wraps(command)
+    def run(
+        *, namespace: str | None, context: str | None, kubeconfig: str | None, **values: Any
+    ) -> int | None:
+        with open_session(namespace=namespace, context=context, kubeconfig=kubeconfig) as session:
             return command(session, **values)
 
-    exposed: Any = run
-    exposed.__name__, exposed.__doc__ = command.__name__, command.__doc__
-    exposed.__signature__ = signature.replace(parameters=[*own, *flags])
-    exposed.__annotations__ = {each.name: each.annotation for each in (*own, *flags)}
     return run

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-import typer
+import click
 
 GREEN, RED, YELLOW, DIM = "green", "red", "yellow", "bright_black"
 _BY_WORD = {
@@ -24,7 +24,7 @@ def paint(text: str, colour: str | None = None, *, bold: bool = False) -> str:
     """Return the text in a colour, or as it is."""
     if not is_terminal() or os.environ.get("NO_COLOR"):
         return text
-    return typer.style(text, fg=colour, bold=bold)
+    return click.style(text, fg=colour, bold=bold)
 
 
 def colour_of(word: str) -> str | None:

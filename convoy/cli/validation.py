@@ -20,7 +20,6 @@ from convoy.api.crd import generate_crds
 from convoy.api.errors import ConvoyError, Unsupported
 from convoy.api.objects import counted
 from convoy.api.release import ManifestsContent, Release
-from convoy.api.unsupported import unsupported_fields
 from convoy.cli.local_files import GivenDocument, Resources, open_files, read_file
 from convoy.cli.local_render import render_release
 from convoy.render.drafts import read_objects
@@ -30,6 +29,7 @@ _PLACE = re.compile(
     r"(?P<file>[^:]+?)(?:, document \d+)?(?:, line (?P<line>\d+))?(?P<item>(?:, item \d+)*): (?P<what>.*)",
     re.DOTALL,
 )
+_FIELD = re.compile(r"(?:spec|mutations|lifecycle)\b[\w.\[\]]*")
 _MODELS: dict[str, type[Resource]] = {"Release": Release, "Cluster": Cluster}
 
 
@@ -97,12 +97,6 @@ def _of_document(document: GivenDocument, resources: Resources, source: Path | N
 def _of_release(
     document: GivenDocument, release: Release, resources: Resources, source: Path | None
 ) -> Iterator[Problem]:
-    fields = unsupported_fields(release)
-    for name in fields:
-        path = name.partition(" ")[0].split(".")
-        yield _at(document, path, f"{name}: this version of convoy does not act on it")
-    if fields:
-        return
     found = list(_of_inline_files(document, release)) if source is None else []
     yield from found
     local = source is not None or release.spec.source.git is None
@@ -139,7 +133,13 @@ def _of_render(document: GivenDocument, release: Release, error: ConvoyError, so
         whole = str(Path(release.spec.content.path) / name)
         if whole in inline.files:
             return _in_inline(document, whole, error.message)
-    return _at(document, ("spec", "source"), error.message)
+    field = _FIELD.match(error.message)
+    return _at(document, _parts(field[0]) if field else ("spec", "source"), error.message)
+
+
+def _parts(dotted: str) -> tuple[str | int, ...]:
+    """Return `mutations[0].patch` as the way to a node; the opposite of `_dotted`."""
+    return tuple(int(part) if part.isdigit() else part for part in re.findall(r"\w+", dotted))
 
 
 def _in_inline(document: GivenDocument, name: str, message: str) -> Problem:

@@ -8,9 +8,9 @@ compared as it is, rather than never.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from convoy.api.objects import Manifest, split_api_version
+from convoy.api.objects import Manifest, ObjectKey, split_api_version
 from convoy.api.rendered import RenderedObject
 from convoy.drift.changes import FieldChange, field_changes
 from convoy.drift.fingerprints import without_secret_values
@@ -20,6 +20,13 @@ from convoy.kube.discovery import Discovery
 from convoy.kube.errors import NotFound
 from convoy.sync.body import build
 
+OnLive = Callable[[ObjectKey, Manifest | None], None]
+"""Told of each live object that was read."""
+
+
+def ignore_live(key: ObjectKey, live: Manifest | None) -> None:
+    """Stand in where nobody asks for the live objects."""
+
 
 async def compare_object(
     rendered: RenderedObject,
@@ -28,17 +35,20 @@ async def compare_object(
     discovery: Discovery,
     key: bytes,
     ignored: Sequence[str] = (),
+    on_live: OnLive = ignore_live,
 ) -> ObjectDrift:
     """Return the status and the field changes of one object.
 
     `key` is the installation's, for the fingerprints of Secret values (D40); `ignored` are the JSON pointers
-    of `spec.ignoreDifferences` that apply to this object (D36).
+    of `spec.ignoreDifferences` that apply to this object (D36). `on_live` is given the live object, or None where
+    there is none: whoever wants its health needs no request.
 
     Raises:
         KindUnknown: the cluster does not know the kind.
         ApiError: the read failed, or the cluster rejected the dry run.
     """
     pair = await _read_pair(rendered, client=client, discovery=discovery, ignored=ignored)
+    on_live(rendered.key, pair[0] if pair is not None else None)
     if pair is None:
         return ObjectDrift(rendered.key, DriftStatus.MISSING)
     live, desired = pair

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from convoy.api.release import IgnoreDifferences
 from convoy.api.rendered import RenderedObject
-from convoy.drift.compare import compare_object
+from convoy.drift.compare import OnLive, compare_object, ignore_live
 from convoy.drift.results import Failure, ObjectDrift, ScanResult
 from convoy.kube.client import KubeClient
 from convoy.kube.discovery import Discovery
@@ -26,10 +26,12 @@ async def scan(
     discovery: Discovery,
     key: bytes,
     ignores: Sequence[IgnoreDifferences] = (),
+    on_live: OnLive = ignore_live,
 ) -> ScanResult:
     """Compare all objects of a render with the cluster; an error of the cluster is part of the result.
 
-    `key` is the installation's, for the fingerprints of Secret values; `ignores` is `spec.ignoreDifferences`.
+    `key` is the installation's, for the fingerprints of Secret values; `ignores` is `spec.ignoreDifferences`; `on_live`
+    is given each live object that was read.
     """
     slots: list[ObjectDrift | None] = [None] * len(objects)
     failures: dict[int, Failure] = {}
@@ -49,6 +51,7 @@ async def scan(
                     discovery=discovery,
                     key=key,
                     ignored=ignored_paths(rendered.key, ignores),
+                    on_live=on_live,
                 )
             except ApiError as error:
                 failures[index] = Failure(rendered.key, error.message)

@@ -25,6 +25,7 @@ async def request_sync(
     *,
     now: datetime,
     force: bool = False,
+    by: str | None = None,
     uid: str | None = None,
     resource_version: str | None = None,
     changes: Mapping[str, Any] | None = None,
@@ -37,7 +38,7 @@ async def request_sync(
 
     The value is later than that of every request before, by a second at least, also if this clock is behind
     or two requests come in one second (D22). A forced request sets both annotations
-    (`reference/sync-policy`, Forced sync).
+    (`reference/sync-policy`, Forced sync). `by`: a loop of convoy's asks, and this annotation says so.
 
     Raises:
         NotFound: the Release is gone.
@@ -56,7 +57,7 @@ async def request_sync(
             raise UidMismatch(
                 f"{RELEASES.key(namespace, name)} was changed meanwhile: read it again", status=409
             )
-        requested, patch = sync_patch(release, now=now, force=force)
+        requested, patch = sync_patch(release, now=now, force=force, by=by)
         await home.patch(RELEASES, namespace, name, {**(changes or {}), **patch}, dry_run=dry_run)
         return requested
 
@@ -64,7 +65,9 @@ async def request_sync(
     return await with_retries(attempt, budget=BUDGET_SECONDS)
 
 
-def sync_patch(release: Manifest, *, now: datetime, force: bool = False) -> tuple[str, Manifest]:
+def sync_patch(
+    release: Manifest, *, now: datetime, force: bool = False, by: str | None = None
+) -> tuple[str, Manifest]:
     """Return the value of the next request of a Release as it was read, and the merge patch that makes it.
 
     The patch fails with a conflict if the Release was changed in between. Raises nothing: an annotation that is no
@@ -83,5 +86,7 @@ def sync_patch(release: Manifest, *, now: datetime, force: bool = False) -> tupl
             handled=status.get("lastHandledForceSyncAt"),
         )
         wanted = {SYNC_REQUESTED_AT: requested, SYNC_FORCE_REQUESTED_AT: requested}
+    if by is not None:
+        wanted[by] = requested
     guard = {"uid": metadata["uid"], "resourceVersion": metadata["resourceVersion"]}
     return requested, {"metadata": {**guard, "annotations": wanted}}

@@ -106,22 +106,33 @@ class KubeClient(Transport):
             params["continue"] = metadata["continue"]
 
     async def create(
-        self, manifest: Manifest, resource: Resource, *, manager: str = MANAGER, dry_run: bool = False
+        self,
+        manifest: Manifest,
+        resource: Resource,
+        *,
+        manager: str = MANAGER,
+        dry_run: bool = False,
+        strict: bool = False,
     ) -> Manifest:
         """Create an object with POST, in the namespace that it names.
+
+        `strict` refuses a field that the schema does not know, as server-side apply does; the server would drop it.
 
         Raises:
             AlreadyExists: it is there.
             ApiError: any other refusal.
         """
         metadata = manifest.get("metadata") or {}
+        params = _write(manager, dry_run=dry_run)
+        if strict:
+            params["fieldValidation"] = "Strict"
         return _tree(
             await self._call(
                 "POST",
                 resource,
                 metadata.get("namespace"),
                 None,
-                params=_write(manager, dry_run=dry_run),
+                params=params,
                 body=encode(manifest),
                 content_type="application/json",
             )

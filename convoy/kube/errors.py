@@ -49,6 +49,8 @@ class ApiError(Exception):
     """True if the dry run counts it as a rejection of the object (`reference/apply-and-prune`)."""
     is_retryable: ClassVar[bool] = False
     """True if the same request may succeed a moment later (D15)."""
+    may_be_done: ClassVar[bool] = False
+    """True if nobody knows whether the server did it: the answer is no refusal, or none came."""
 
     def __init__(
         self,
@@ -133,12 +135,14 @@ class ServerFault(ApiError):
     """The server, etcd or a webhook behind it failed."""
 
     is_retryable = True
+    may_be_done = True
 
 
 class Unreachable(ApiError):
     """No answer: name resolution, TLS, refused, reset, or nothing within the time limit."""
 
     is_retryable = True
+    may_be_done = True
 
 
 class Gone(ApiError):

@@ -28,6 +28,8 @@ VERIFY_SECONDS = 10.0
 """A connection older than this is asked again who it is before it is handed out (D38)."""
 FAILURE_SECONDS = 5.0
 """A cluster that did not answer is not asked again before."""
+SHORTEST_TIMEOUT = 1.0
+"""A tenant must not be able to leave requests in doubt on purpose: what may be applied is held (D13)."""
 IDLE_SECONDS = 600.0
 """A connection that nobody used for so long is closed. Longer than any single request."""
 
@@ -145,7 +147,9 @@ class Targets:
         spec = cluster.spec
         limits = Limits(
             connect_timeout=spec.connect_timeout.total_seconds() or Limits().connect_timeout,
-            request_timeout=spec.request_timeout.total_seconds() or Limits().request_timeout,
+            request_timeout=max(
+                SHORTEST_TIMEOUT, spec.request_timeout.total_seconds() or Limits().request_timeout
+            ),
             max_in_flight=spec.max_in_flight,
         )
         account = (

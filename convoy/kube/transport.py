@@ -166,7 +166,14 @@ class Transport:
 
     @asynccontextmanager
     async def stream(
-        self, path: str, *, params: Mapping[str, str], resource: Resource, total: float, silence: float
+        self,
+        path: str,
+        *,
+        params: Mapping[str, str],
+        resource: Resource,
+        total: float,
+        silence: float,
+        accept: str | None = None,
     ) -> AsyncIterator[AsyncIterator[bytes]]:
         """Open an answer that goes on (a watch) and yield its chunks; takes no slot of `max_in_flight`.
 
@@ -179,7 +186,7 @@ class Transport:
         try:
             async with self._session.get(
                 self._url(path, params),
-                headers=await self._headers(None, None, None),
+                headers=await self._headers(None, accept, None),
                 timeout=aiohttp.ClientTimeout(
                     total=total, connect=self.limits.connect_timeout, sock_read=silence
                 ),

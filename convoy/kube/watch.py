@@ -41,11 +41,13 @@ async def watch(
     field_selector: str | None = None,
     lifetime: float = 240.0,
     silence: float = 100.0,
+    accept: str | None = None,
 ) -> AsyncGenerator[WatchEvent, None]:
     """Yield events until the server ends the watch, which it is asked to do after `lifetime` to 1.25 of it.
 
     The lifetime is random so that the watches of many processes do not end together. A connection on which
-    nothing comes for `silence` seconds counts as broken: bookmarks come about once a minute.
+    nothing comes for `silence` seconds counts as broken: bookmarks come about once a minute. `accept` is the media
+    type of the objects.
 
     Raises:
         Gone: the resourceVersion is too old, said by status or by an ERROR event.
@@ -64,7 +66,7 @@ async def watch(
         params["fieldSelector"] = field_selector
     path = resource.path(namespace)
     async with client.stream(
-        path, params=params, resource=resource, total=seconds + silence, silence=silence
+        path, params=params, resource=resource, total=seconds + silence, silence=silence, accept=accept
     ) as chunks:
         pending = bytearray()
         async for chunk in chunks:

@@ -3,9 +3,9 @@
 Only what a sibling still has to do blocks:
 
 * A lower Release that is being deleted does not: it will never be Applied again.
-* A suspended lower Release counts by the state it was left in: if its latest attempt applied its render,
-  nothing of it changes until it is resumed, and it does not block. Otherwise it does, and the message says
-  what to do.
+* A suspended lower Release counts by the state it was left in: if its latest attempt applied its render and
+  that is healthy, nothing of it changes until it is resumed, and it does not block. Otherwise it does, and the
+  message says what to do.
 * An Applied condition of an older generation says nothing about the present one: when a whole fleet is
   changed at once, the waves keep their order.
 """
@@ -70,7 +70,7 @@ def seen_lower_waves(release: Release, siblings: Iterable[Release]) -> str:
         (sibling.metadata.name, _status(sibling, APPLIED), _status(sibling, HEALTHY)) for sibling in lower
     ]
     told = [entry for entry in statuses if any(entry[1:])]
-    pending = any(not sibling.spec.suspend and not _is_current(sibling) for sibling in lower)
+    pending = any(not sibling.spec.suspend and not is_current(sibling) for sibling in lower)
     return (digest(told) if told else "") + (PENDING if pending else "")
 
 
@@ -82,22 +82,23 @@ def lower_waves_changed(handled: str, seen: str) -> bool:
 def _why_not_ready(release: Release) -> str | None:
     if release.spec.suspend:
         undone = not _was_left_applied(release)
-        return "it was suspended before it was applied; resume or delete it" if undone else None
-    if not _is_current(release):
+        return "it was suspended before it was applied and healthy; resume or delete it" if undone else None
+    if not is_current(release):
         return "its present spec is not reconciled yet"
     if _status(release, APPLIED) != "True":
         return _told(release, APPLIED)
-    return None if _status(release, HEALTHY) in (None, "True") else _told(release, HEALTHY)
+    return None if _status(release, HEALTHY) == "True" else _told(release, HEALTHY)
 
 
 def _was_left_applied(release: Release) -> bool:
     attempted = release.status.last_attempted
     undone = attempted is not None and attempted.reason not in (None, APPLIED)
-    unhealthy = _status(release, HEALTHY) not in (None, "True")
-    return release.status.last_successful is not None and not undone and not unhealthy
+    healthy = _status(release, HEALTHY) == "True"
+    return release.status.last_successful is not None and not undone and healthy
 
 
-def _is_current(release: Release) -> bool:
+def is_current(release: Release) -> bool:
+    """Return whether the Applied condition is about the present spec."""
     applied = condition_of(release.status.conditions, APPLIED)
     return applied is not None and (applied.observed_generation or 0) >= release.metadata.generation
 

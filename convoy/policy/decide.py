@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from convoy.api.errors import WaitingForSync
-from convoy.api.names import APPLIED
+from convoy.api.names import APPLIED, SYNC_FORCE_REQUESTED_AT, SYNC_REQUESTED_AT
 from convoy.api.release import Release
+from convoy.api.rendered import brief_ref
 from convoy.policy.request import pending_request, with_annotation_faults
 
 
@@ -32,9 +33,9 @@ def decide_manual(release: Release, *, render_ref: str) -> Report | None:
     applied = latest.render_ref if latest else None
     if applied == render_ref:
         return _report(release, "True", APPLIED, "The Release is in sync; the apply waits for /sync.")
-    seen = f"The applied render is {applied}." if applied else "No render is applied yet."
-    message = f"The render {render_ref} waits for /sync. {seen} To apply it: {sync_command(release)}"
-    return _report(release, "False", WaitingForSync.reason, message)
+    seen = f"The applied render is {brief_ref(applied)}." if applied else "No render is applied yet."
+    told = f"The render {brief_ref(render_ref)} waits for /sync.{_rollback(release, render_ref)} {seen}"
+    return _report(release, "False", WaitingForSync.reason, f"{told} To apply it: {sync_command(release)}")
 
 
 def sync_command(release: Release) -> str:
@@ -42,5 +43,19 @@ def sync_command(release: Release) -> str:
     return f"kubectl convoy release sync {release.metadata.name} -n {release.metadata.namespace}"
 
 
+def _rollback(release: Release, render_ref: str) -> str:
+    """Say that what waits is a rollback, where it is one (D28)."""
+    rollout = release.status.rollout
+    if rollout is None or rollout.phase != "RolledBack" or rollout.last_healthy_render_ref != render_ref:
+        return ""
+    return (
+        f" It is the last healthy one, and takes the place of {brief_ref(rollout.render_ref)}, which failed."
+    )
+
+
 def _report(release: Release, status: str, reason: str, message: str) -> Report:
-    return Report(status, reason, with_annotation_faults(message, release.metadata.annotations))
+    handled = {
+        SYNC_REQUESTED_AT: release.status.last_handled_sync_at,
+        SYNC_FORCE_REQUESTED_AT: release.status.last_handled_force_sync_at,
+    }
+    return Report(status, reason, with_annotation_faults(message, release.metadata.annotations, handled))

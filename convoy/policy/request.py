@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 from convoy.api.names import SYNC_FORCE_REQUESTED_AT, SYNC_REQUESTED_AT
 from convoy.api.release import Release
-from convoy.api.times import second_or_none
+from convoy.api.times import LATEST, second_or_none
 
 
 def requested_at(release: Release) -> str | None:
@@ -36,14 +36,30 @@ def force_pending(release: Release) -> str | None:
     return _later(_time_of(release, SYNC_FORCE_REQUESTED_AT), release.status.last_handled_force_sync_at)
 
 
-def with_annotation_faults(message: str, annotations: Mapping[str, str]) -> str:
-    """Return the message of Applied with a sentence on each request annotation that is no time, once."""
-    faults = [
-        f"The annotation {name} is no RFC 3339 time and counts as no request: {text[:64]!r}."
+def with_annotation_faults(
+    message: str, annotations: Mapping[str, str], handled: Mapping[str, str | None]
+) -> str:
+    """Return the message of Applied with a sentence on each request annotation that counts as none, once.
+
+    `handled` has the latest request that was handled by the annotation's name; only of those annotations that have to
+    be later than it.
+    """
+    faults = (
+        _fault(name, annotations.get(name), handled.get(name))
         for name in (SYNC_REQUESTED_AT, SYNC_FORCE_REQUESTED_AT)
-        if (text := annotations.get(name)) is not None and second_or_none(text) is None
-    ]
-    return " ".join([message, *(fault for fault in faults if fault not in message)])
+    )
+    return " ".join([message, *(fault for fault in faults if fault and fault not in message)])
+
+
+def _fault(name: str, text: str | None, handled: str | None) -> str:
+    if text is None:
+        return ""
+    asked, done = second_or_none(text), second_or_none(handled)
+    if asked is None:
+        return f"The annotation {name} is no RFC 3339 time and counts as no request: {text[:64]!r}."
+    if done is not None and asked < done < LATEST:
+        return f"The annotation {name} is {text}, which is before the latest request ({handled}), and counts as none."
+    return ""
 
 
 def _time_of(release: Release, name: str) -> str | None:
@@ -53,4 +69,5 @@ def _time_of(release: Release, name: str) -> str | None:
 
 def _later(value: str | None, handled: str | None) -> str | None:
     asked, done = second_or_none(value), second_or_none(handled)
-    return value if asked is not None and (done is None or asked > done) else None
+    is_later = done is None or (asked is not None and (asked > done or asked < done == LATEST))
+    return value if asked is not None and is_later else None

@@ -16,9 +16,13 @@ BUSY = timedelta(seconds=10)
 """A timer that fires so late is the delay of a busy worker, not a sign that all of them were gone."""
 
 
+SHORTEST = timedelta(seconds=1)
+"""A shorter interval counts as this: a pass takes about as long, and Temporal's timers are no finer."""
+
+
 def tick_period(interval: timedelta | None, resync: timedelta | None) -> timedelta | None:
     """Return the period of the tick that interval and resync share, or None where both are off."""
-    return min((period for period in (interval, resync) if period), default=None)
+    return min((max(period, SHORTEST) for period in (interval, resync) if period), default=None)
 
 
 def phase(uid: str) -> float:

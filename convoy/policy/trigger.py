@@ -12,7 +12,13 @@ from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Any
 
-from convoy.api.names import ABANDON, SYNC_FORCE_REQUESTED_AT, SYNC_REQUESTED_AT
+from convoy.api.names import (
+    ABANDON,
+    HEALTH_REQUESTED_AT,
+    SELF_HEAL_REQUESTED_AT,
+    SYNC_FORCE_REQUESTED_AT,
+    SYNC_REQUESTED_AT,
+)
 from convoy.api.release import Release
 from convoy.api.release_status import Handled
 from convoy.api.spec_hash import digest
@@ -25,6 +31,8 @@ class Trigger(StrEnum):
     CREATED = "Created"
     SPEC_CHANGED = "SpecChanged"
     SYNC_REQUESTED = "SyncRequested"
+    SELF_HEAL = "SelfHeal"
+    """The observer found drift (`reference/drift`, Self-heal). Always with a request."""
     HEALTH_CHANGED = "HealthChanged"
     HEALTH_REACHED = "HealthReached"
     """The health loop asks: a wave or a render became healthy, or a batch of hooks is done. Always with a request."""
@@ -32,6 +40,8 @@ class Trigger(StrEnum):
     """A person approved a hook that the sync waits for."""
     TIMED_OUT = "TimedOut"
     """The deadline of a wait passed."""
+    ROLLOUT_FAILED = "RolloutFailed"
+    """The time of a rollout is up, or it failed at a preSync hook: what follows for the Release is to be done."""
     LOWER_WAVE_CHANGED = "LowerWaveChanged"
     DELETED = "Deleted"
     OWNER_CHANGED = "OwnerChanged"
@@ -46,16 +56,23 @@ class Trigger(StrEnum):
     """The render got lost between two steps; the pass starts again."""
 
 
+REQUESTED_BY = {
+    Trigger.HEALTH_REACHED: HEALTH_REQUESTED_AT,
+    Trigger.SELF_HEAL: SELF_HEAL_REQUESTED_AT,
+}
+"""The annotation that says which of convoy's own loops made the /sync request of that time; none where a person did."""
+
+
 def seen(
     release: Release,
     *,
     spec_hash: str,
-    health: Mapping[str, Any] | None = None,
+    health: str = "",
     siblings: Iterable[Release] = (),
 ) -> Handled:
     """Return what there is to see of a Release now.
 
-    `spec_hash` is that of the stored tree (`convoy.api.spec_hash`), `health` the `status.health` of its
+    `spec_hash` is that of the stored tree (`convoy.api.spec_hash`), `health` the `health_digest` of its
     inventory, `siblings` the Releases of its namespace.
     """
     annotations = release.metadata.annotations
@@ -65,10 +82,16 @@ def seen(
         sync_requested_at=annotations.get(SYNC_REQUESTED_AT),
         sync_force_requested_at=annotations.get(SYNC_FORCE_REQUESTED_AT),
         lower_waves=seen_lower_waves(release, siblings) or None,
-        health=digest(health) if health else None,
+        health=health or None,
         deletion_timestamp=release.metadata.deletion_timestamp,
         abandon=annotations.get(ABANDON),
     )
+
+
+def health_digest(inventory: Mapping[str, Any]) -> str:
+    """Return the digest of an inventory's health data, for `seen`; empty where it has none."""
+    health = (inventory.get("status") or {}).get("health")
+    return digest(health) if health else ""
 
 
 def reasons_to_sync(release: Release, now: Handled) -> list[Trigger]:
@@ -84,10 +107,28 @@ def reasons_to_sync(release: Release, now: Handled) -> list[Trigger]:
         return [Trigger.DELETED] if created or not known else []
     if created:
         return [Trigger.CREATED]
+    asked = handled.sync_requested_at != now.sync_requested_at
+    # Level-triggered as well: whichever of the two signals comes first, the one of a loop of convoy's or the watcher's
+    # echo of its annotation, the pass knows who asked.
+    by_loop = [
+        trigger
+        for trigger, name in REQUESTED_BY.items()
+        if now.sync_requested_at is not None
+        and release.metadata.annotations.get(name) == now.sync_requested_at
+    ]
     changes = {
         Trigger.SPEC_CHANGED: handled.spec_hash != now.spec_hash,
-        Trigger.SYNC_REQUESTED: handled.sync_requested_at != now.sync_requested_at,
-        Trigger.HEALTH_CHANGED: now.health is not None and handled.health != now.health,
+        Trigger.SYNC_REQUESTED: asked and not by_loop,
+        **dict.fromkeys(by_loop, asked),
+        Trigger.HEALTH_CHANGED: now.health is not None
+        and handled.health != now.health
+        and not _is_running(release),
         Trigger.LOWER_WAVE_CHANGED: lower_waves_changed(handled.lower_waves or "", now.lower_waves or ""),
     }
     return [trigger for trigger, changed in changes.items() if changed]
+
+
+def _is_running(release: Release) -> bool:
+    """Whether a pass runs: what it finds about the health it also handles, and its end is an event of its own."""
+    sync = release.status.sync
+    return sync is not None and bool(sync.run_id) and not sync.settled_at

@@ -11,8 +11,8 @@ from convoy.api.rendered import RenderedObject
 from convoy.kube.encode import canonical
 
 
-def render_ref(objects: Iterable[RenderedObject], *, key: bytes) -> str:
-    """Return `sha256:…` over the canonical objects in render order (design 02).
+def render_ref(objects: Iterable[RenderedObject], hooks: Iterable[RenderedObject] = (), *, key: bytes) -> str:
+    """Return `sha256:…` over the canonical objects in render order (design 02), and then a chart's hooks (D6).
 
     A Secret goes in as an HMAC under `key`, the installation's: the ref stands in the status for everyone to
     read, and a bare digest would let them try out weak passwords (D40). The whole object goes through it and
@@ -23,6 +23,9 @@ def render_ref(objects: Iterable[RenderedObject], *, key: bytes) -> str:
     for item in objects:
         digest.update(canonical(_public(item.manifest, key)))
         digest.update(b"\n")
+    for item in hooks:
+        # No object begins so: a hook that becomes an ordinary object makes another render.
+        digest.update(b"hook " + canonical(_public(item.manifest, key)) + b"\n")
     return f"sha256:{digest.hexdigest()}"
 
 

@@ -25,14 +25,14 @@ import msgspec
 from convoy.api.release import Release
 from convoy.kube.client import KubeClient
 from convoy.kube.encode import canonical
-from convoy.render.chart_hooks import without_hooks
+from convoy.render.chart_hooks import take_apart
 from convoy.render.drafts import Draft, read_objects
 from convoy.render.helm import HelmInputs, helm_files
 from convoy.render.helm_values import read_values
 from convoy.render.kustomize import kustomize_files
 from convoy.render.manifests import manifest_files, manifest_files_in_memory
 from convoy.render.mutations import mutate
-from convoy.render.normalise import in_chart_namespace, normalise
+from convoy.render.normalise import Scopes, in_chart_namespace, normalise, with_own_crds
 from convoy.render.objects import File, Render, Scope
 from convoy.render.ref import render_ref
 from convoy.sources.fetch import fetch, tidy
@@ -78,13 +78,16 @@ class Renderer:
         options.cache.mkdir(mode=0o700, parents=True, exist_ok=True)
         tidy(options.cache)
 
-    async def render(self, release: Release, *, home: KubeClient, scope: Scope) -> Render:
+    async def render(
+        self, release: Release, *, home: KubeClient, scope: Scope, fetched: Fetched | None = None
+    ) -> Render:
         """Return the fresh render of a Release, saved so that later steps can load it.
 
         Args:
             release: with the fields that are built; others are answered before.
             home: the cluster that holds the Release, its ConfigMaps and its Secrets.
             scope: what the target cluster knows.
+            fetched: the files in the place of those of `spec.source`, such as a checkout of it.
 
         Raises:
             SourceNotReady: the source cannot be fetched.
@@ -94,7 +97,9 @@ class Renderer:
             ApiError: the target cluster did not say what it knows.
         """
         uid = release.metadata.uid
-        fetched = await fetch(release, home=home, cache=self._options.cache, options=self._options.source)
+        if fetched is None:
+            cache, options = self._options.cache, self._options.source
+            fetched = await fetch(release, home=home, cache=cache, options=options)
         chart = await _helm_inputs(release, home, scope)
         digest = self._digest(release, fetched, chart)
         render = await self._known(uid, digest, fetched.revision, scope)
@@ -116,20 +121,23 @@ class Renderer:
     def _finish(
         self,
         drafts: tuple[Draft, ...],
-        scopes: dict[tuple[str, str], bool | None],
+        scopes: Scopes,
         release: Release,
         revision: str,
         warnings: tuple[str, ...],
     ) -> Render:
         content = release.spec.content
+        hooks: tuple[Draft, ...] = ()
         if content.helm is not None:
-            drafts, left_out = without_hooks(drafts)
-            drafts = in_chart_namespace(drafts, scopes, content.helm.namespace)
-            warnings += left_out
-        mutated = mutate(drafts, scopes, release.mutations)
-        objects = normalise(mutated.drafts, scopes, allow_empty=content.allow_empty)
-        ref = render_ref(objects, key=self._key.hmac)
-        return Render(ref, revision, objects, warnings + mutated.warnings)
+            parts = take_apart(in_chart_namespace(drafts, scopes, content.helm.namespace))
+            drafts, hooks, warnings = parts.objects, parts.hooks, warnings + parts.warnings
+        mutated = mutate(drafts + hooks, scopes, release.mutations)
+        known = with_own_crds(drafts + hooks, scopes)
+        objects = normalise(mutated.drafts[: len(drafts)], known, allow_empty=content.allow_empty)
+        chart_hooks = normalise(mutated.drafts[len(drafts) :], known, allow_empty=True)
+        ref = render_ref(objects, chart_hooks, key=self._key.hmac)
+        warnings += mutated.warnings
+        return Render(ref, revision, objects, chart_hooks, warnings)
 
     async def _files(
         self, release: Release, fetched: Fetched, chart: HelmInputs | None

@@ -52,6 +52,15 @@ class Workflows(Protocol):
         """
         ...
 
+    async def approve(self, namespace: str, name: str, *, hook: str, user: str) -> None:
+        """Let a hook go on that waits for a person.
+
+        Raises:
+            Conflict: no sync waits for it.
+            Unavailable: the durable side does not answer.
+        """
+        ...
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Services:

@@ -6,7 +6,6 @@ import re
 
 from convoy.api.release import Pin
 from convoy.api.release_status import RENDER_REF
-from convoy.api.unsupported import refuse_unsupported
 from convoy.server.answers import ReleasePin
 from convoy.server.call import Call
 from convoy.server.content import expect
@@ -30,7 +29,6 @@ async def write_pin(call: Call) -> ReleasePin:
         raise Invalid("renderRef: expected sha256: and 64 hexadecimal digits; DELETE removes a pin")
     release = await call.release()
     pin = Pin(render_ref=ref)
-    refuse_unsupported(release.model_copy(update={"pin": pin}))
     try:
         await call.services.renders.load_published(release.metadata.uid, ref)
     except RenderMissing:

@@ -11,10 +11,12 @@ from convoy.api.common import ApiModel, faults
 from convoy.api.hooks import Lifecycle
 from convoy.api.mutations import Mutation
 from convoy.api.release import Release
+from convoy.hooks.check import refused_jobs
 from convoy.server.answers import ReleaseLifecycle, ReleaseMutations
 from convoy.server.call import Call
 from convoy.server.content import expect
 from convoy.server.refusals import Invalid
+from convoy.sync.desired import Desired
 
 _M = TypeVar("_M", bound=ApiModel)
 
@@ -51,12 +53,18 @@ async def read_lifecycle(call: Call) -> ReleaseLifecycle:
 
 
 async def write_lifecycle(call: Call) -> ReleaseLifecycle:
-    """Replace the hooks, once the Release was rendered with them, and request a sync."""
+    """Replace the hooks, once the Release was rendered with them and the target took their Jobs as a dry run; request
+    a sync.
+    """
     version = expect(call.body, kind="ReleaseLifecycle", fields=("preSync", "postSync"))
     given = {name: _list(call.body, name) for name in ("preSync", "postSync")}
     release = await call.release()
-    hooks = _strictly(Lifecycle, given)
-    await _render(call, release.model_copy(update={"lifecycle": hooks}), needed=any(given.values()))
+    wanted = release.model_copy(update={"lifecycle": _strictly(Lifecycle, given)})
+    desired = await _render(call, wanted, needed=any(given.values()))
+    if desired is not None:
+        refused = await refused_jobs(desired.destination.target.client, wanted)
+        if refused:
+            raise Invalid("; ".join(refused), name=call.name)
     changes = {"lifecycle": {name: entries or None for name, entries in given.items()}}
     requested_at = await call.write(release.metadata.uid, changes, resource_version=version)
     return ReleaseLifecycle(
@@ -67,14 +75,15 @@ async def write_lifecycle(call: Call) -> ReleaseLifecycle:
     )
 
 
-async def _render(call: Call, release: Release, *, needed: bool) -> None:
+async def _render(call: Call, release: Release, *, needed: bool) -> Desired | None:
     """Render the Release as it would be, also where a pin holds it on a stored render.
 
     Taking everything away needs no proof, also where the source is gone.
     """
-    if needed:
-        with call.alone():
-            await call.services.desired.resolve_fresh(release)
+    if not needed:
+        return None
+    with call.alone():
+        return await call.services.desired.resolve_fresh(release)
 
 
 def _list(body: dict[str, Any], name: str) -> list[Any]:

@@ -14,7 +14,7 @@ from convoy.kube.targets import Target
 from convoy.server.answers import ObjectRef, Warning
 from convoy.sync.claims import Lookup, rule
 from convoy.sync.desired import Desired
-from convoy.sync.desired_order import pin_advice
+from convoy.sync.desired_order import Origin, pin_advice
 from convoy.sync.inventory import Entry, Record
 from convoy.sync.live import read_live
 from convoy.sync.pool import run_pool
@@ -28,13 +28,17 @@ _BEFORE_NAMESPACE: Final = (
 
 
 def release_warnings(release: Release, desired: Desired) -> Iterator[Warning]:
-    """What the Release says and its render does not follow: a pin that is gone, mutations that match nothing."""
+    """What a sync does not follow of what the Release says: a pin that is gone, a failed render, idle mutations."""
     if desired.pin_missing and release.pin is not None:
         yield Warning(
             message=f"pin.renderRef: the render store has no sound render {release.pin.render_ref} of this Release: "
             f"a sync holds Pinned, and this preview shows the render that a drift pass compares; "
             f"{pin_advice(release)}"
         )
+    if desired.lost:
+        yield Warning(message=f"status.rollout is RolledBack: {desired.lost}")
+    if desired.origin is Origin.LAST_HEALTHY and release.status.rollout is not None:
+        yield Warning(message=f"status.rollout is RolledBack: {release.status.rollout.message or ''}".strip())
     for message in desired.render.warnings:
         yield Warning(message=message)
 

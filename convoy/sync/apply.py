@@ -8,20 +8,21 @@ an update carries the UID that the dry run saw, so that a late writer cannot mak
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from convoy.api.errors import DeployFailed
 from convoy.api.objects import ObjectKey
 from convoy.api.release import IgnoreDifferences
 from convoy.api.rendered import RenderedObject
-from convoy.kube.errors import ApiError, KindUnknown, UidMismatch
+from convoy.kube.errors import ApiError, Invalid, KindUnknown, UidMismatch
 from convoy.kube.retry import is_retryable, with_retries
 from convoy.kube.targets import Target
+from convoy.sync.crd_check import Kind
 from convoy.sync.dryrun import Seen
 from convoy.sync.established import CrdGate
 from convoy.sync.interruptions import Interrupted
-from convoy.sync.inventory import Entry, union, with_seen
+from convoy.sync.inventory import Entry, not_sent, sending, union
 from convoy.sync.ledger import Ledger
 from convoy.sync.live import Live, read_live
 from convoy.sync.pool import run_pool
@@ -67,6 +68,7 @@ async def apply_wave(
     seen: Mapping[ObjectKey, Seen] | None,
     start_at: int = 0,
     ignore: Sequence[IgnoreDifferences] = (),
+    defined: Collection[Kind] = (),
     on_applied: OnApplied = _ignore_progress,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> tuple[Applied, ...]:
@@ -74,8 +76,9 @@ async def apply_wave(
 
     `seen` is what the dry run saw of existing objects; None (a forced sync, or the result was lost) reads
     them here. `start_at` is the number of objects that an earlier attempt reported as applied. What the
-    inventory does not record of them is sent again, since their UIDs are lost. `should_stop` is asked
-    before each request.
+    inventory does not record of them is sent again, since their UIDs are lost. `defined` are the kinds whose
+    CRD is in the same render: for a moment a server may not know them, or know their old schema. `should_stop` is
+    asked before each request.
 
     Raises:
         DeployFailed: naming the object that could not be applied; those before it are recorded.
@@ -87,10 +90,21 @@ async def apply_wave(
     left = objects[start:]
     if seen is None:
         seen = await _look(target, left)
+    keys = {item.key for item in left}
     uids = {item.key: seen[item.key].uid for item in left if item.key in seen}
-    await ledger.write(lambda record: with_seen(record, uids))
+    unsent = {entry.key for entry in ledger.record.planned if entry.key in keys and not entry.sent}
+    await ledger.write(lambda record: sending(record, keys, uids))
 
-    wave = _Wave(target, ledger, seen=seen, ignore=ignore, should_stop=should_stop, total=len(left))
+    wave = _Wave(
+        target,
+        ledger,
+        seen=seen,
+        ignore=ignore,
+        defined=defined,
+        should_stop=should_stop,
+        total=len(left),
+        unsent=unsent,
+    )
     try:
         for index, item in enumerate(left, start):
             live = await wave.apply(item)
@@ -100,7 +114,7 @@ async def apply_wave(
     except ApiError as error:
         raise DeployFailed(f"after {len(wave.applied)} objects of the wave: {error.message}") from error
     finally:
-        await wave.record()
+        await wave.close()
     return tuple(wave.applied)
 
 
@@ -114,16 +128,21 @@ class _Wave:
         *,
         seen: Mapping[ObjectKey, Seen],
         ignore: Sequence[IgnoreDifferences],
+        defined: Collection[Kind],
         should_stop: Callable[[], bool],
         total: int,
+        unsent: set[ObjectKey],
     ) -> None:
         self._target = target
         self._ledger = ledger
         self._seen = seen
         self._ignore = ignore
+        self._defined = defined
         self._should_stop = should_stop
         self._every = max(CHECKPOINT, total // _CHECKPOINTS)
         self._unwritten: list[Entry] = []
+        self._unsent = unsent
+        """Planned keys that are surely not applied: no attempt has sent them, or the server refused."""
         self.gate = CrdGate(target, should_stop=should_stop)
         self.applied: list[Applied] = []
 
@@ -154,21 +173,31 @@ class _Wave:
 
     async def _send(self, item: RenderedObject, *, uid: str) -> Live:
         def again(error: BaseException) -> bool:
-            return is_retryable(error) or (isinstance(error, KindUnknown) and self.gate.is_fresh(item))
+            is_young = (item.key.group, item.key.kind) in self._defined
+            return is_retryable(error) or (is_young and isinstance(error, KindUnknown | Invalid))
 
         resource = await with_retries(lambda: resource_of(self._target, item))
         body = await body_for(self._target.client, resource, item, ignore=self._ignore, uid=uid)
-        return await with_retries(
-            lambda: send_apply(self._target.client, body, resource, item.key, dry_run=False), retry_on=again
-        )
+        was_unsent = item.key in self._unsent
+        self._unsent.discard(item.key)
+        try:
+            return await with_retries(
+                lambda: send_apply(self._target.client, body, resource, item.key, dry_run=False),
+                retry_on=again,
+            )
+        except ApiError as error:
+            if was_unsent and not error.may_be_done:
+                self._unsent.add(item.key)
+            raise
 
     async def checkpoint(self) -> None:
         if len(self._unwritten) >= self._every:
-            await self.record()
+            done, self._unwritten = self._unwritten, []
+            await self._ledger.write(lambda record: union(record, done))
 
-    async def record(self) -> None:
-        done, self._unwritten = self._unwritten, []
-        await self._ledger.write(lambda record: union(record, done))
+    async def close(self) -> None:
+        """Write down what was applied, and what surely was not."""
+        await self._ledger.write(lambda record: not_sent(union(record, self._unwritten), self._unsent))
 
 
 async def _look(target: Target, objects: Sequence[RenderedObject]) -> dict[ObjectKey, Seen]:

@@ -3,16 +3,21 @@
 The order of the writes is what makes it safe. Planned first, looked up once the index has seen the write,
 decided by the version of that write: of two Releases that plan one key at the same moment, the later one
 sees the earlier one.
+
+What a Release may not write it must not hold, or one tenant could block another one's objects, or make their owner
+give them away. So a key becomes a claim only once a dry run as this Release's identity has shown that it may be
+written, and whatever is planned and not sent goes at the end of the pass.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 from convoy.api.errors import DeployFailed, WaitingForOwner
+from convoy.api.objects import ObjectKey
 from convoy.sync.claims import Lookup, Loss, Ruling, concede, give_up, rule
 from convoy.sync.inventory import Entry, Record, plan, stamp, withdraw
 from convoy.sync.ledger import Ledger
@@ -24,28 +29,32 @@ _STAMP_WITHIN = 10.0
 """Seconds to wait for the second write of a Release that plans the same key; it takes milliseconds."""
 _NAMED = 10
 
+Prove = Callable[[Collection[ObjectKey]], Awaitable[Collection[ObjectKey]]]
+"""Returns those of the keys that this Release may write, as a dry run says."""
+
 
 @dataclass(frozen=True, slots=True)
 class Claimed:
     """The Release has all keys of its render."""
 
     planned_at: str
-    """Version of the write that planned new keys, empty where none were new; `withdraw_planned` takes it."""
+    """Version of the write that planned new keys, empty where none were new."""
 
 
-async def claim(ledger: Ledger, wanted: Sequence[Entry], ownership: Ownership) -> Claimed:
+async def claim(ledger: Ledger, wanted: Sequence[Entry], ownership: Ownership, *, prove: Prove) -> Claimed:
     """Take all keys of a render for this Release, or none.
 
     `wanted` are the entries of the render in apply order. Where nothing is new it costs one write, the
-    epoch's.
+    epoch's. `prove` is asked only where another Release has something.
 
     Raises:
-        WaitingForOwner: another Release has some of them. All new ones are claims now, and records that
-        others claim
-            and this render lacks are given up.
+        WaitingForOwner: another Release has some of them. All new ones that `prove` lets pass are claims now, and
+            records that others claim and this render lacks are given up.
         Fenced, Unsupported, DeployFailed: as `Ledger.write`.
+        Whatever `prove` raises; then nothing is claimed anew.
     """
     lost: tuple[Loss, ...] = ()
+    proved: Collection[ObjectKey] | None = None
     for _ in range(_ROUNDS):
         planned_at = ""
         lost = await _known_losses(ledger, wanted, ownership)
@@ -54,7 +63,10 @@ async def claim(ledger: Ledger, wanted: Sequence[Entry], ownership: Ownership) -
             lost = await _decide(ledger, wanted, ownership)
         if not lost:
             return Claimed(planned_at)
-        await _concede(ledger, wanted, lost, ownership, planned_at=planned_at)
+        if proved is None:
+            applied = {entry.key for entry in ledger.record.objects}
+            proved = await prove([entry.key for entry in wanted if entry.key not in applied])
+        await _concede(ledger, wanted, lost, ownership, proved=proved)
         # Whoever let go before these claims were visible woke nobody. So they are looked up once more.
         index = await _as_of(ledger, ownership)
         lost = _still(lost, rule(ledger.record, wanted, _of(ledger, index)))
@@ -63,16 +75,23 @@ async def claim(ledger: Ledger, wanted: Sequence[Entry], ownership: Ownership) -
     raise WaitingForOwner(_message(lost))
 
 
-async def withdraw_planned(ledger: Ledger, planned_at: str) -> None:
-    """Take back what `claim` planned, for a sync that ends before its first apply (D13).
+async def hold(ledger: Ledger, wanted: Sequence[Entry], ownership: Ownership, *, prove: Prove) -> None:
+    """Claim again before a wave, where a wait between two waves has given the keys back. Raises as `claim`."""
+    held = ledger.record.held()
+    if any(entry.key not in held for entry in wanted):
+        await claim(ledger, wanted, ownership, prove=prove)
+
+
+async def let_go(ledger: Ledger) -> None:
+    """Take back what a pass wanted and did not apply: nothing is held by a pass that ended or waits (D13).
 
     The ledger needs no target.
 
     Raises:
         Fenced, DeployFailed: as `Ledger.write`.
     """
-    if ledger.uid:
-        await ledger.write(lambda record: withdraw(record, planned_at))
+    if ledger.uid and withdraw(ledger.record) != ledger.record:
+        await ledger.write(withdraw)
 
 
 async def _known_losses(ledger: Ledger, wanted: Sequence[Entry], ownership: Ownership) -> tuple[Loss, ...]:
@@ -112,12 +131,17 @@ async def _decide(ledger: Ledger, wanted: Sequence[Entry], ownership: Ownership)
 
 
 async def _concede(
-    ledger: Ledger, wanted: Sequence[Entry], lost: Sequence[Loss], ownership: Ownership, *, planned_at: str
+    ledger: Ledger,
+    wanted: Sequence[Entry],
+    lost: Sequence[Loss],
+    ownership: Ownership,
+    *,
+    proved: Collection[ObjectKey],
 ) -> None:
     keys = [loss.key for loss in lost]
 
     def conceded(record: Record) -> Record:
-        return concede(record, wanted, keys, planned_at=planned_at)
+        return concede(record, wanted, keys, proved=proved)
 
     await ledger.write(conceded)
     # Only now: a claim of the other side that was written before this one is seen by this look, and one

@@ -8,7 +8,7 @@ can never both win.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
@@ -76,22 +76,25 @@ def rule(record: Record, wanted: Iterable[Entry], lookup: Lookup) -> Ruling:
     return Ruling(tuple(losses), tuple(undecided))
 
 
-def concede(record: Record, wanted: Iterable[Entry], lost: Iterable[ObjectKey], *, planned_at: str) -> Record:
+def concede(
+    record: Record, wanted: Iterable[Entry], lost: Iterable[ObjectKey], *, proved: Collection[ObjectKey]
+) -> Record:
     """Turn every key that is new, or lost, into a claim: a Release that waits holds up nobody else.
 
-    A key planned by an earlier sync stays, since it may be applied already. A lost one cannot be: it was
-    looked up before any apply, and an earlier record is earlier for ever.
+    Only a key in `proved`, which this Release may write, becomes a claim: by a claim the owner gives it away.
+    A key that may be applied already stays planned. A lost one cannot be: it was looked up before any apply, and an
+    earlier record is earlier for ever.
     """
     gone = set(lost)
-    planned = tuple(
-        entry
-        for entry in record.planned
-        if entry.key not in gone and entry.recorded_at and entry.recorded_at != planned_at
+    kept = replace(
+        record, planned=tuple(entry for entry in record.planned if entry.sent and entry.key not in gone)
     )
-    kept = replace(record, planned=planned)
     have = kept.held()
     return replace(
-        kept, claims=tuple(Entry(entry.key, entry.wave) for entry in wanted if entry.key not in have)
+        kept,
+        claims=tuple(
+            Entry(entry.key, entry.wave) for entry in wanted if entry.key not in have and entry.key in proved
+        ),
     )
 
 

@@ -1,7 +1,8 @@
 """Custom resources against the CRD of the same render, where the cluster cannot check them yet (D8).
 
-A dry run skips a kind that the cluster does not know. Without this check the first install of an operator
-would apply its CRD and fail half-way on a misspelt custom resource. The check is made to let through what
+A dry run skips a kind that the cluster does not know, and judges by the old schema where the render changes it.
+Without this check the first install of an operator would apply its CRD and fail half-way on a misspelt custom
+resource, and an upgrade could never use a field that it brings. The check is made to let through what
 it cannot judge (CEL rules, formats, defaults): the API server has the last word.
 """
 
@@ -17,7 +18,10 @@ from jsonschema.exceptions import ValidationError
 from convoy.api.objects import split_api_version
 from convoy.api.rendered import RenderedObject
 
-_CRD = ("apiextensions.k8s.io", "CustomResourceDefinition")
+Kind = tuple[str, str]
+"""API group and kind."""
+
+_CRD: Kind = ("apiextensions.k8s.io", "CustomResourceDefinition")
 _PLAIN = (
     *("type", "description", "enum", "format", "multipleOf"),
     *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"),
@@ -35,14 +39,24 @@ class RenderedCrds:
     """The CRDs of a render; each schema is made ready once."""
 
     def __init__(self, objects: Iterable[RenderedObject]) -> None:
-        self._crds: dict[tuple[str, str], Mapping[str, Any]] = {}
+        self._crds: dict[Kind, RenderedObject] = {}
         self._validators: dict[tuple[str, str], Draft4Validator | None] = {}
         for item in objects:
             spec = item.manifest.get("spec")
             if (item.key.group, item.key.kind) == _CRD and isinstance(spec, dict):
                 names = spec.get("names")
                 kind = names.get("kind") if isinstance(names, dict) else None
-                self._crds[str(spec.get("group")), str(kind)] = spec
+                self._crds[str(spec.get("group")), str(kind)] = item
+
+    @property
+    def kinds(self) -> frozenset[Kind]:
+        """The kinds that the render defines."""
+        return frozenset(self._crds)
+
+    def of(self, objects: Iterable[RenderedObject]) -> dict[Kind, RenderedObject]:
+        """Return the CRDs that define the kinds of these objects."""
+        kinds = {(item.key.group, item.key.kind) for item in objects}
+        return {kind: crd for kind, crd in self._crds.items() if kind in kinds}
 
     def has(self, item: RenderedObject) -> bool:
         """Return whether the render holds the CRD of this object."""
@@ -50,7 +64,7 @@ class RenderedCrds:
 
     def faults(self, item: RenderedObject) -> list[str]:
         """Return what the CRD of this render finds wrong with an object: `spec.cups: 9 is greater than …`."""
-        spec = self._crds[item.key.group, item.key.kind]
+        spec = self._crds[item.key.group, item.key.kind].manifest["spec"]
         _, version = split_api_version(item.api_version)
         served = _served(spec)
         if version not in served:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from convoy.api.release import Release
+from convoy.health.rollout import Phase
 
 _TOLD = 5
 """Refs of the history in a message."""
@@ -32,10 +33,27 @@ def stored_wishes(release: Release) -> tuple[Wish, ...]:
     wishes = []
     if release.pin is not None:
         wishes.append(Wish(Origin.PIN, release.pin.render_ref))
-    rollout = release.status.rollout
-    if rollout is not None and rollout.phase == "RolledBack" and rollout.last_healthy_render_ref:
+    # Without the policy nobody rolls back: the next reconcile clears the rollout.
+    rollout = release.status.rollout if release.spec.failure_policy is not None else None
+    if rollout is not None and rollout.phase == Phase.ROLLED_BACK and rollout.last_healthy_render_ref:
         wishes.append(Wish(Origin.LAST_HEALTHY, rollout.last_healthy_render_ref))
     return tuple(wishes)
+
+
+def ends_rollback(release: Release, fresh_ref: str) -> bool:
+    """Whether this fresh render ends the rollback of a Release: it is another one than the one that failed (D28)."""
+    rollout = release.status.rollout
+    return rollout is not None and bool(rollout.render_ref) and rollout.render_ref != fresh_ref
+
+
+def lost_rollback(release: Release, why: str) -> str:
+    """Tell what to do where a Release is rolled back to a render that cannot be had."""
+    name = f"{release.metadata.name} -n {release.metadata.namespace}"
+    return (
+        f"the Release is rolled back to its last healthy render, and {why}. Nothing is applied, since the source still "
+        "gives the render that failed: restore the render store, push a fix, or try the failed render again "
+        f"(kubectl convoy release sync {name} --force)"
+    )
 
 
 def needed_renders(release: Release) -> frozenset[str]:

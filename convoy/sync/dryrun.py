@@ -3,15 +3,16 @@
 All objects go in one pass, concurrently, and every rejected one is reported with the server's own causes
 (D7). What the cluster cannot judge yet is skipped: a kind whose CRD is in the same render is checked
 against that CRD locally, an object in a namespace of the same render is left to the apply (D8), a kind that
-nobody knows as well (D9).
+nobody knows as well (D9). Where the render changes a CRD that is there, the server would judge by the old schema: its
+verdict on the schema counts for nothing, and that of the new one is taken in its place (D8).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TypeVar
 
 import msgspec
 
@@ -19,15 +20,17 @@ from convoy.api.errors import DeployFailed, Unappliable
 from convoy.api.objects import ObjectKey
 from convoy.api.release import IgnoreDifferences
 from convoy.api.rendered import Render, RenderedObject
-from convoy.kube.errors import ApiError, KindUnknown, NamespaceMissing, Unreachable
+from convoy.kube.errors import ApiError, Invalid, KindUnknown, NamespaceMissing, Unreachable
 from convoy.kube.retry import is_retryable_dry_run, with_retries
 from convoy.kube.targets import Target
-from convoy.sync.crd_check import RenderedCrds
+from convoy.sync.crd_check import Kind, RenderedCrds
 from convoy.sync.interruptions import Interrupted
-from convoy.sync.live import Live
+from convoy.sync.live import Live, read_live
 from convoy.sync.pool import run_pool
 from convoy.sync.rejections import Rejection, join, rejection
 from convoy.sync.send import body_for, resource_of, send_apply
+
+T = TypeVar("T")
 
 _FAULTS = 5
 """Objects that the server could not answer for, until the pass is given up."""
@@ -47,6 +50,8 @@ class Skipped:
 
     key: ObjectKey
     reason: str
+    live: Live | None = None
+    """The object as it is, if it is there all the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +63,8 @@ class DryRun:
     seen: Mapping[ObjectKey, Seen] = field(default_factory=dict)
     """The objects that exist already (D11, D13)."""
     skipped: tuple[Skipped, ...] = ()
+    accepted: frozenset[ObjectKey] = frozenset()
+    """The objects that this identity may write, by what the server said."""
 
     def raise_for_rejections(self) -> None:
         """Raise Unappliable naming every rejected object, if there is one."""
@@ -94,82 +101,140 @@ async def dry_run(
     target: Target,
     render: Render,
     *,
+    only: Collection[ObjectKey] | None = None,
     ignore: Sequence[IgnoreDifferences] = (),
     should_stop: Callable[[], bool] = lambda: False,
 ) -> DryRun:
-    """Check a whole render against the target.
+    """Check a whole render against the target, or some objects of it.
 
     Raises:
         DeployFailed: the server could not answer for some object, and rejected none.
         Interrupted: `should_stop` said so.
     """
-    crds = RenderedCrds(render.objects)
-    namespaces = {
-        item.key.name for item in render.objects if (item.key.group, item.key.kind) == ("", "Namespace")
-    }
-    faults: list[Rejection] = []
+    objects = [item for item in render.objects if only is None or item.key in only]
+    return await _Pass(target, render, ignore=ignore, should_stop=should_stop).run(objects)
 
-    async def check(item: RenderedObject) -> Seen | Rejection | Skipped | None:
-        if should_stop():
+
+class _Pass:
+    """One dry run while it goes on."""
+
+    def __init__(
+        self,
+        target: Target,
+        render: Render,
+        *,
+        ignore: Sequence[IgnoreDifferences],
+        should_stop: Callable[[], bool],
+    ) -> None:
+        self._target = target
+        self._ignore = ignore
+        self._should_stop = should_stop
+        self._crds = RenderedCrds(render.objects)
+        self._namespaces = {
+            item.key.name for item in render.objects if (item.key.group, item.key.kind) == ("", "Namespace")
+        }
+        self._changed: set[Kind] = set()
+        """Kinds of which the render changes the CRD."""
+        self._outcomes: dict[ObjectKey, Live | Rejection | Skipped] = {}
+        self._faults: list[Rejection] = []
+
+    async def run(self, objects: Sequence[RenderedObject]) -> DryRun:
+        at_once = self._target.client.limits.max_in_flight
+        crds = self._crds.of(objects)
+        first = {crd.key for crd in crds.values()}
+        with suppress(_Faulty):  # what was found so far is told below
+            await run_pool(list(crds.items()), self._note_crd, at_once=at_once)
+            await run_pool([item for item in objects if item.key not in first], self._note, at_once=at_once)
+        found = {item.key: self._outcomes[item.key] for item in objects if item.key in self._outcomes}
+        seen: dict[ObjectKey, Seen] = {}
+        for key, each in found.items():
+            live = each if isinstance(each, Live) else each.live if isinstance(each, Skipped) else None
+            # The dry run of a create answers with an invented UID and no resourceVersion.
+            if live is not None and live.resource_version:
+                seen[key] = Seen(live.uid, live.resource_version)
+        result = DryRun(
+            rejected=tuple(each for each in found.values() if isinstance(each, Rejection)),
+            seen=seen,
+            skipped=tuple(each for each in found.values() if isinstance(each, Skipped)),
+            accepted=frozenset(key for key, each in found.items() if isinstance(each, Live)),
+        )
+        if self._faults and not result.rejected:
+            raise DeployFailed(f"the dry run could not be completed:\n{join(self._faults)}")
+        return result
+
+    async def _note_crd(self, defined: tuple[Kind, RenderedObject]) -> None:
+        """Check a CRD before the objects of its kind, and find out whether it changes."""
+        kind, crd = defined
+        await self._note(crd)
+        answer = self._outcomes.get(crd.key)
+        if not isinstance(answer, Live) or not answer.resource_version:
+            return
+        before = await self._answered(crd, lambda: self._live(crd))
+        if before is not None and before.generation != answer.generation:
+            self._changed.add(kind)
+
+    async def _note(self, item: RenderedObject) -> None:
+        outcome = await self._answered(item, lambda: self._check(item))
+        if outcome is not None:
+            self._outcomes[item.key] = outcome
+
+    async def _answered(self, item: RenderedObject, ask: Callable[[], Awaitable[T]]) -> T | None:
+        """Return what the server answered about an object, or None where it could not."""
+        if self._should_stop():
             raise Interrupted("the dry run was interrupted")
         try:
-            return await _check(target, item, crds=crds, namespaces=namespaces, ignore=ignore)
+            return await ask()
         except ApiError as error:
-            faults.append(rejection(item.key, error))
-            if len(faults) >= _FAULTS or isinstance(error, Unreachable):
+            self._faults.append(rejection(item.key, error))
+            if len(self._faults) >= _FAULTS or isinstance(error, Unreachable):
                 raise _Faulty from error
             return None
 
-    outcomes: dict[ObjectKey, Any] = {}
+    async def _check(self, item: RenderedObject) -> Live | Rejection | Skipped:
+        key = item.key
+        changed = (key.group, key.kind) in self._changed
+        try:
+            live = await self._send(item)
+        except KindUnknown as error:
+            if not self._crds.has(item):
+                return Skipped(key, error.message)
+            note = "checked against the CustomResourceDefinition of the same render"
+            return self._wrong(item) or Skipped(key, note, await self._live(item))
+        except NamespaceMissing as error:
+            if key.namespace in self._namespaces:
+                return Skipped(key, f"namespace {key.namespace} is in the same render")
+            return rejection(key, error)
+        except Invalid as error:
+            if not changed:
+                return rejection(key, error)
+            # Who is told that a field is wrong may write the object: rights are checked before.
+            note = "checked against the CustomResourceDefinition of the same render, which changes"
+            return self._wrong(item) or await self._live(item) or Skipped(key, note)
+        except ApiError as error:
+            if error.is_users_fault:
+                return rejection(key, error)
+            raise
+        except ValueError as error:
+            return Rejection(key, f"it cannot be written as JSON: {error}")
+        return (self._wrong(item) if changed else None) or live
 
-    async def note(item: RenderedObject) -> None:
-        outcomes[item.key] = await check(item)
-
-    with suppress(_Faulty):  # what was found so far is told below
-        await run_pool(render.objects, note, at_once=target.client.limits.max_in_flight)
-    found = [(item.key, outcomes.get(item.key)) for item in render.objects]
-    result = DryRun(
-        rejected=tuple(outcome for _, outcome in found if isinstance(outcome, Rejection)),
-        seen={key: outcome for key, outcome in found if isinstance(outcome, Seen)},
-        skipped=tuple(outcome for _, outcome in found if isinstance(outcome, Skipped)),
-    )
-    if faults and not result.rejected:
-        raise DeployFailed(f"the dry run could not be completed:\n{join(faults)}")
-    return result
-
-
-async def _check(
-    target: Target,
-    item: RenderedObject,
-    *,
-    crds: RenderedCrds,
-    namespaces: set[str],
-    ignore: Sequence[IgnoreDifferences],
-) -> Seen | Rejection | Skipped | None:
-    key = item.key
-    try:
-        resource = await resource_of(target, item)
-        body = await body_for(target.client, resource, item, ignore=ignore)
-        live: Live = await with_retries(
-            lambda: send_apply(target.client, body, resource, key, dry_run=True),
+    async def _send(self, item: RenderedObject) -> Live:
+        resource = await resource_of(self._target, item)
+        body = await body_for(self._target.client, resource, item, ignore=self._ignore)
+        return await with_retries(
+            lambda: send_apply(self._target.client, body, resource, item.key, dry_run=True),
             retry_on=is_retryable_dry_run,
         )
-    except KindUnknown as error:
-        if not crds.has(item):
-            return Skipped(key, error.message)
-        wrong = crds.faults(item)
-        if wrong:
-            return Rejection(key, "; ".join(wrong))
-        return Skipped(key, "checked against the CustomResourceDefinition of the same render")
-    except NamespaceMissing as error:
-        if key.namespace in namespaces:
-            return Skipped(key, f"namespace {key.namespace} is in the same render")
-        return rejection(key, error)
-    except ApiError as error:
-        if error.is_users_fault:
-            return rejection(key, error)
-        raise
-    except ValueError as error:
-        return Rejection(key, f"it cannot be written as JSON: {error}")
-    # The dry run of a create answers with an invented UID and no resourceVersion.
-    return Seen(live.uid, live.resource_version) if live.resource_version else None
+
+    def _wrong(self, item: RenderedObject) -> Rejection | None:
+        """Return what the CRD of the same render finds wrong with an object."""
+        faults = self._crds.faults(item)
+        return Rejection(item.key, "; ".join(faults)) if faults else None
+
+    async def _live(self, item: RenderedObject) -> Live | None:
+        """Return the object as it is, in whatever version the server knows its kind."""
+        try:
+            resource = await self._target.discovery.resource_for(item.key.group, item.key.kind)
+        except KindUnknown:
+            return None
+        return await with_retries(lambda: read_live(self._target.client, resource, item.key))

@@ -16,6 +16,7 @@ from convoy.kube.errors import KindUnknown
 from convoy.kube.resources import CRDS
 from convoy.kube.retry import with_retries
 from convoy.kube.targets import Target
+from convoy.sync.crd_check import Kind
 from convoy.sync.interruptions import Interrupted
 from convoy.sync.send import resource_of
 
@@ -25,8 +26,6 @@ _SERVED_WITHIN = 15.0
 _POLL = 0.1
 _MAX_POLL = 1.0
 
-Kind = tuple[str, str]
-
 
 class CrdGate:
     """The CRDs of one wave that were applied and not waited for yet."""
@@ -35,17 +34,12 @@ class CrdGate:
         self._target = target
         self._should_stop = should_stop
         self._pending: dict[Kind, str] = {}
-        self._fresh: set[Kind] = set()
 
     def applied(self, item: RenderedObject) -> None:
         """Note an object that was applied; only CRDs matter."""
         if (item.key.group, item.key.kind) == (CRDS.group, CRDS.kind):
             spec = item.manifest["spec"]
             self._pending[spec["group"], spec["names"]["kind"]] = item.key.name
-
-    def is_fresh(self, item: RenderedObject) -> bool:
-        """Return whether the object's kind was made in this wave: for a moment its path may answer 404."""
-        return (item.key.group, item.key.kind) in self._fresh
 
     async def wait_for(self, item: RenderedObject) -> None:
         """Wait until an object's kind is served, if its CRD was applied in this wave.
@@ -61,7 +55,6 @@ class CrdGate:
             return
         await self._established(name)
         await self._known(item)
-        self._fresh.add(kind)
 
     async def wait_for_all(self) -> None:
         """Wait for all that is left, at the end of the wave. Raises as `wait_for`."""

@@ -51,7 +51,7 @@ async def let_release_go(home: KubeClient, release: Release) -> None:
         DeployFailed: it cannot be written.
     """
     metadata = release.metadata
-    await _remove(home, RELEASES, metadata.namespace, metadata.name, FINALIZER, uid=metadata.uid)
+    await remove_finalizer(home, RELEASES, metadata.namespace, metadata.name, FINALIZER, uid=metadata.uid)
 
 
 async def let_inventory_go(home: KubeClient, inventory: Mapping[str, Any]) -> None:
@@ -70,7 +70,7 @@ async def let_inventory_go(home: KubeClient, inventory: Mapping[str, Any]) -> No
         raise DeployFailed(
             f"the ReleaseInventory {namespace}/{name} cannot be deleted: {error.message}"
         ) from error
-    await _remove(home, INVENTORIES, namespace, name, FINALIZER, uid=uid)
+    await remove_finalizer(home, INVENTORIES, namespace, name, FINALIZER, uid=uid)
 
 
 async def let_cluster_go(home: KubeClient, release: Release) -> None:
@@ -95,8 +95,8 @@ async def let_cluster_go(home: KubeClient, release: Release) -> None:
         return
     secret = _secret_of(clusters[name])
     if secret and secret not in {_secret_of(clusters[each]) for each in needed if each in clusters}:
-        await _remove(home, SECRETS, namespace, secret, CLUSTER_FINALIZER)
-    await _remove(home, CLUSTERS, namespace, name, CLUSTER_FINALIZER)
+        await remove_finalizer(home, SECRETS, namespace, secret, CLUSTER_FINALIZER)
+    await remove_finalizer(home, CLUSTERS, namespace, name, CLUSTER_FINALIZER)
 
 
 async def _needs_its_target(home: KubeClient, release: Mapping[str, Any]) -> bool:
@@ -152,9 +152,15 @@ async def _add(home: KubeClient, resource: Resource, namespace: str, name: str, 
         raise DeployFailed(f"{subject} cannot be given a finalizer: {error.message}") from error
 
 
-async def _remove(
+async def remove_finalizer(
     home: KubeClient, resource: Resource, namespace: str, name: str, finalizer: str, *, uid: str = ""
 ) -> None:
+    """Take a finalizer from an object, if it is there, has it, and is the one with this UID.
+
+    Raises:
+        DeployFailed: it cannot be written.
+    """
+
     async def remove() -> None:
         metadata = await _metadata(home, resource, namespace, name)
         left = [each for each in metadata.get("finalizers") or () if each != finalizer]

@@ -9,7 +9,7 @@ apply survives.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
@@ -29,6 +29,9 @@ class Entry:
     """resourceVersion of the write that recorded the key first; it decides between two Releases (D14).
     Empty until the write after that one, since a write cannot hold its own version: such a key was never
     looked up nor applied."""
+    sent: bool = False
+    """Of a planned key: a request for it may have been sent, so it may be applied. Until then the key is held
+    only as long as its pass runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +49,7 @@ class Record:
     planned: tuple[Entry, ...] = ()
     """About to be applied for the first time (D13)."""
     claims: tuple[Entry, ...] = ()
-    """Wanted, but another Release has them (D14)."""
+    """Wanted, writable, but another Release has them (D14)."""
 
     def held(self) -> dict[ObjectKey, Entry]:
         """Return all that this Release has, planned or applied, by key."""
@@ -87,9 +90,10 @@ def group(entries: Iterable[Entry]) -> list[dict[str, Any]]:
             "kind": kind,
             "namespace": namespace,
             "recordedAt": recorded_at,
+            **({"sent": True} if sent else {}),
             "items": [_item(entry) for entry in members],
         }
-        for (wave, api_group, kind, namespace, recorded_at), members in groupby(entries, key=_group_key)
+        for (wave, api_group, kind, namespace, recorded_at, sent), members in groupby(entries, key=_group_key)
     ]
 
 
@@ -103,19 +107,21 @@ def ungroup(groups: Iterable[Mapping[str, Any]]) -> tuple[Entry, ...]:
             wave=each.get("wave", 0),
             uid=item.get("uid", ""),
             recorded_at=each.get("recordedAt", ""),
+            sent=each.get("sent", False),
         )
         for each in groups
         for item in each.get("items") or ()
     )
 
 
-def plan(record: Record, wanted: Iterable[Entry]) -> Record:
+def plan(record: Record, wanted: Sequence[Entry]) -> Record:
     """Plan the keys of a render that `objects` lacks, and give up all claims (D13, D14).
 
-    A key that an earlier sync planned stays, since it may be applied already; one without `recorded_at`
-    cannot be, so it is planned anew or dropped.
+    A key that an earlier sync planned stays where the render still has it or where it may be applied already; one
+    without `recorded_at` was never looked up, so it is planned anew.
     """
-    kept = tuple(entry for entry in record.planned if entry.recorded_at)
+    keys = {entry.key for entry in wanted}
+    kept = tuple(entry for entry in record.planned if entry.sent or (entry.recorded_at and entry.key in keys))
     known = {entry.key for entry in (*record.objects, *kept)}
     new = tuple(Entry(entry.key, entry.wave) for entry in wanted if entry.key not in known)
     return replace(record, planned=kept + new, claims=())
@@ -132,14 +138,22 @@ def stamp(record: Record, resource_version: str) -> Record:
     )
 
 
-def with_seen(record: Record, seen: Mapping[ObjectKey, str]) -> Record:
-    """Give planned keys the UIDs of the objects that the dry run saw (D13)."""
+def sending(record: Record, keys: Collection[ObjectKey], seen: Mapping[ObjectKey, str]) -> Record:
+    """Mark planned keys before their first request: with the UIDs of the objects that are there already (D13)."""
     return replace(
         record,
         planned=tuple(
-            replace(entry, uid=seen[entry.key]) if seen.get(entry.key, entry.uid) != entry.uid else entry
+            replace(entry, uid=seen.get(entry.key, entry.uid), sent=True) if entry.key in keys else entry
             for entry in record.planned
         ),
+    )
+
+
+def not_sent(record: Record, keys: Collection[ObjectKey]) -> Record:
+    """Take the mark back from planned keys that are surely not applied: never sent, or refused."""
+    return replace(
+        record,
+        planned=tuple(replace(entry, sent=False) if entry.key in keys else entry for entry in record.planned),
     )
 
 
@@ -179,12 +193,9 @@ def exact(record: Record, wanted: Iterable[Entry], *, render_ref: str) -> Record
     )
 
 
-def withdraw(record: Record, planned_at: str) -> Record:
-    """Take back the keys that one claim planned, and every key that was never looked up (D13)."""
-    return replace(
-        record,
-        planned=tuple(entry for entry in record.planned if entry.recorded_at not in {"", planned_at}),
-    )
+def withdraw(record: Record) -> Record:
+    """Take back all that is wanted and surely not applied: planned keys that were not sent, and claims (D13, D14)."""
+    return replace(record, planned=tuple(entry for entry in record.planned if entry.sent), claims=())
 
 
 def drop(record: Record, keys: Collection[ObjectKey]) -> Record:
@@ -196,8 +207,8 @@ def drop(record: Record, keys: Collection[ObjectKey]) -> Record:
     )
 
 
-def _group_key(entry: Entry) -> tuple[int, str, str, str, str]:
-    return entry.wave, entry.key.group, entry.key.kind, entry.key.namespace, entry.recorded_at
+def _group_key(entry: Entry) -> tuple[int, str, str, str, str, bool]:
+    return entry.wave, entry.key.group, entry.key.kind, entry.key.namespace, entry.recorded_at, entry.sent
 
 
 def _item(entry: Entry) -> dict[str, str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 import msgspec
 
@@ -17,6 +18,8 @@ from convoy.kube.classify import error_of
 from convoy.kube.client import Answer, KubeClient
 from convoy.kube.errors import NotFound, ServerFault
 from convoy.kube.resources import Resource
+
+T = TypeVar("T")
 
 METADATA_ONLY = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
 """The media type of an answer without spec and status; a server that does not know it sends the whole
@@ -56,7 +59,28 @@ class _Object(msgspec.Struct):
     metadata: _Metadata
 
 
+class _WrittenMetadata(msgspec.Struct):
+    uid: str = ""
+    resourceVersion: str = ""
+    generation: int = 0
+
+
+class _Written(msgspec.Struct):
+    metadata: _WrittenMetadata
+
+
 _decoder = msgspec.json.Decoder(_Object)
+_written_decoder = msgspec.json.Decoder(_Written)
+
+
+def decode_written(answer: Answer) -> Live:
+    """Read from the answer to a write which object it is, and no more: a sync reads thousands of them.
+
+    Raises:
+        ServerFault: the answer is no object.
+    """
+    metadata = _decoded(answer, _written_decoder).metadata
+    return Live(metadata.uid, metadata.resourceVersion, metadata.generation)
 
 
 def decode_live(answer: Answer) -> Live:
@@ -65,12 +89,7 @@ def decode_live(answer: Answer) -> Live:
     Raises:
         ServerFault: the answer is no object.
     """
-    try:
-        metadata = _decoder.decode(answer.body).metadata
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise ServerFault(
-            f"HTTP {answer.status} with an answer that is no object", status=answer.status
-        ) from error
+    metadata = _decoded(answer, _decoder).metadata
     return Live(
         uid=metadata.uid,
         resource_version=metadata.resourceVersion,
@@ -81,6 +100,15 @@ def decode_live(answer: Answer) -> Live:
             for each in metadata.managedFields or ()
         ),
     )
+
+
+def _decoded(answer: Answer, decoder: msgspec.json.Decoder[T]) -> T:
+    try:
+        return decoder.decode(answer.body)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise ServerFault(
+            f"HTTP {answer.status} with an answer that is no object", status=answer.status
+        ) from error
 
 
 async def read_live(client: KubeClient, resource: Resource, key: ObjectKey) -> Live | None:

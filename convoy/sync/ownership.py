@@ -16,6 +16,7 @@ from convoy.api.objects import Manifest, ObjectKey
 from convoy.kube.client import KubeClient
 from convoy.kube.reflector import Change, Reflector
 from convoy.kube.resources import INVENTORIES
+from convoy.policy.trigger import health_digest
 from convoy.sync.claims import Hold, Holder, Lookup
 from convoy.sync.inventory import Record
 from convoy.sync.ledger import Ledger
@@ -32,6 +33,17 @@ class NotSeen(Exception):
 
 
 @dataclass(frozen=True, slots=True)
+class HealthMark:
+    """What the inventory's health data says, as short as it can be said."""
+
+    digest: str = ""
+    """As the watcher compares it; empty where nothing is known."""
+    render_ref: str = ""
+    phase: str = ""
+    healthy_at: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Held:
     """What one inventory says, place by place: all that is kept of it in memory."""
 
@@ -42,6 +54,7 @@ class Held:
     """The attempt that wrote it."""
     version: int
     """Its resourceVersion."""
+    health: HealthMark
 
 
 def held(inventory: Manifest) -> Held:
@@ -50,7 +63,19 @@ def held(inventory: Manifest) -> Held:
     name = f"{metadata['namespace']}/{metadata['name']}"
     record = Record.from_tree(inventory.get("spec") or {})
     places = {(record.target_uid, key): holder for key, holder in _holders(name, record)}
-    return Held(name, places, epoch=record.epoch, version=int(metadata["resourceVersion"]))
+    version = int(metadata["resourceVersion"])
+    return Held(name, places, epoch=record.epoch, version=version, health=health_mark(inventory))
+
+
+def health_mark(inventory: Manifest) -> HealthMark:
+    """Cut an inventory's health data down."""
+    health = (inventory.get("status") or {}).get("health") or {}
+    return HealthMark(
+        digest=health_digest(inventory),
+        render_ref=health.get("renderRef") or "",
+        phase=health.get("phase") or "",
+        healthy_at=health.get("healthyAt") or "",
+    )
 
 
 class OwnershipIndex:
@@ -152,6 +177,11 @@ class Ownership:
     async def synced(self) -> None:
         """Wait until the index knows all inventories."""
         await self._reflector.synced()
+
+    def health(self, namespace: str, name: str) -> HealthMark:
+        """Return what was known last of a Release's health; a moment behind what others have written."""
+        found = self._reflector.get(namespace, name)
+        return found.health if found is not None else HealthMark()
 
     def overtook(self, ledger: Ledger) -> bool:
         """Return whether another attempt has taken an inventory over, as far as the index has seen.

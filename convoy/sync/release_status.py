@@ -20,7 +20,10 @@ from convoy.api.conditions import (
 )
 from convoy.api.names import APPLIED, READY, RECONCILING, STALLED
 from convoy.api.objects import Manifest
+from convoy.api.release_status import Rollout
 from convoy.api.times import format_time
+from convoy.health.observed import NOT_HEALTHY, HealthyRender
+from convoy.health.rollout import Phase
 
 _OWN = (
     "observedGeneration",
@@ -34,6 +37,17 @@ _OWN = (
     "sync",
 )
 _CONDITIONS = (APPLIED, READY, RECONCILING, STALLED)
+
+_BEGUN = ("Applying", "Applied", "WaitingForHealth")
+_BEFORE: Mapping[str, tuple[str, ...]] = {
+    "Pending": (),
+    "Applying": ("Applying",),
+    "Applied": ("Applying", "Applied"),
+    "WaitingForHealth": _BEGUN,
+    "Healthy": (*_BEGUN, "Healthy"),
+    "Failed": (*_BEGUN, "Failed"),
+}
+"""Which phase a wave had before, if it has been in this one since it was started."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +79,10 @@ class Result:
     """After a success: the annotation value read when the pass began (D22)."""
     handled_force_at: str = ""
     """The force request that this pass used up, whatever its result (D24)."""
+    health: str = ""
+    """Digest of the health data that the pass itself wrote: no news to it any more."""
+    healthy_at: str = ""
+    """When the render that it applied was healthy for the first time, if it was."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,28 +95,47 @@ class WaveProgress:
 
 
 def begun(
-    tree: Manifest, *, handled: Mapping[str, Any], workflow_id: str, run_id: str, now: datetime
+    tree: Manifest,
+    *,
+    handled: Mapping[str, Any],
+    workflow_id: str,
+    run_id: str,
+    now: datetime,
+    healthy: HealthyRender = NOT_HEALTHY,
 ) -> Manifest:
     """Return the status as a pass begins: what it has seen, and where to look in the web UI.
 
+    The history remembers when the render that is applied became healthy.
     Ready becomes Unknown where the generation is a new one: what kstatus reads must not say that all is well before
     the first look at it. Applied stays as it is.
     """
-    own = _own(tree)
-    conditions = (tree.get("status") or {}).get("conditions")
-    applied = find_condition(conditions, APPLIED)
-    summary = summary_conditions(conditions, generation=tree["metadata"].get("generation", 0), now=now)
-    own["conditions"] = [*([dict(applied)] if applied else []), *summary]
+    own = own_status(tree)
+    own["conditions"] = _own_conditions(tree, own, now=now)
     own["handled"] = dict(handled)
     own["sync"] = {"workflowId": workflow_id, "runId": run_id}
     if handled.get("syncRequestedAt"):
         own["sync"]["requestedAt"] = handled["syncRequestedAt"]
+    if healthy.ref and own.get("history"):
+        own["history"] = _with_health(own["history"], healthy.ref, healthy.at or format_time(now))
     return own
+
+
+def rolled_out(tree: Manifest, own: Manifest, rollout: Rollout | None, *, now: datetime) -> Manifest:
+    """Return the status `own` of the Release `tree` with this rollout in it (D28), None for none.
+
+    The history remembers when it became healthy, and Ready tells of one that has failed.
+    """
+    rest = {name: value for name, value in own.items() if name != "rollout"}
+    if rollout is not None:
+        rest["rollout"] = rollout.tree()
+        if rollout.phase == Phase.HEALTHY and own.get("history"):
+            rest["history"] = _with_health(own["history"], rollout.render_ref or "", format_time(now))
+    return rest | {"conditions": _own_conditions(tree, rest, now=now)}
 
 
 def attempting(tree: Manifest, attempt: Attempt) -> Manifest:
     """Return the status as step 1 of the eight begins: `lastAttempted` without a result."""
-    own = _own(tree)
+    own = own_status(tree)
     own["lastAttempted"] = _last_attempted(attempt)
     return own
 
@@ -110,7 +147,7 @@ def settled(
 
     `generation` is the one that the pass has read: a later one is not reconciled yet.
     """
-    own = _own(tree)
+    own = own_status(tree)
     time = format_time(now)
     own["observedGeneration"] = generation
     if result.attempted is not None:
@@ -127,9 +164,14 @@ def settled(
         own["lastHandledSyncAt"] = result.handled_sync_at
     if result.handled_force_at:
         own["lastHandledForceSyncAt"] = result.handled_force_at
+    if result.healthy_at and result.succeeded is not None:
+        own["history"] = _with_health(own["history"], result.succeeded.render_ref, result.healthy_at)
+    if result.health:
+        own["handled"] = {**own.get("handled", {}), "health": result.health}
     own["sync"] = {**own.get("sync", {}), "settledAt": time}
     own["conditions"] = _conditions(
         tree,
+        own,
         status="True" if result.applied else "False",
         reason=result.reason,
         message=result.message,
@@ -143,20 +185,19 @@ def reported(
     tree: Manifest, *, status: str, reason: str, message: str, generation: int, now: datetime
 ) -> Manifest:
     """Return the status where a reconcile applied nothing and only says how things stand."""
-    own = _own(tree)
+    own = own_status(tree)
     own["observedGeneration"] = generation
     own["conditions"] = _conditions(
-        tree, status=status, reason=reason, message=message, generation=generation, now=now
+        tree, own, status=status, reason=reason, message=message, generation=generation, now=now
     )
     return own
 
 
 def _conditions(
-    tree: Manifest, *, status: str, reason: str, message: str, generation: int, now: datetime
+    tree: Manifest, own: Manifest, *, status: str, reason: str, message: str, generation: int, now: datetime
 ) -> list[Manifest]:
-    conditions = (tree.get("status") or {}).get("conditions")
     applied = with_condition(
-        conditions,
+        (tree.get("status") or {}).get("conditions"),
         type=APPLIED,
         status=status,
         reason=reason,
@@ -164,9 +205,20 @@ def _conditions(
         generation=generation,
         now=now,
     )
-    conditions = replace_condition(conditions, applied)
-    latest = tree["metadata"].get("generation", generation)
-    return [applied, *summary_conditions(conditions, generation=latest, now=now)]
+    return _own_conditions(tree, own | {"conditions": [applied]}, now=now)
+
+
+def _own_conditions(tree: Manifest, own: Manifest, *, now: datetime) -> list[Manifest]:
+    """Return Applied as `own` has it, if it has, and the summary of it, of its rollout and of others' conditions."""
+    conditions = (tree.get("status") or {}).get("conditions")
+    applied = find_condition(own.get("conditions"), APPLIED)
+    kept = [dict(applied)] if applied is not None else []
+    for condition in kept:
+        conditions = replace_condition(conditions, condition)
+    summary = summary_conditions(
+        conditions, rollout=own.get("rollout"), generation=tree["metadata"].get("generation", 0), now=now
+    )
+    return [*kept, *summary]
 
 
 def waves_at(
@@ -175,29 +227,35 @@ def waves_at(
     now_at: WaveProgress,
     *,
     time: str,
+    strategies: Mapping[int, str] | None = None,
 ) -> list[Manifest]:
-    """Return `status.waves` for a plan of (wave, objects); times of what does not change stay."""
+    """Return `status.waves` for a plan of (wave, objects); times of what does not change stay.
+
+    `strategies` are those of `spec.syncWaves`. A wave is Healthy once one with strategy Health has begun behind it.
+    """
     known = {wave["wave"]: wave for wave in before}
+    strategies = strategies or {}
     waves: list[Manifest] = []
     for index, (number, objects) in enumerate(plan):
         old = known.get(number, {})
         if index < now_at.index:
-            phase, applied = "Applied", objects
+            gated = index + 1 < len(plan) and strategies.get(plan[index + 1][0]) == "Health"
+            phase, applied = "Healthy" if gated else "Applied", objects
         elif index == now_at.index:
             phase, applied = now_at.phase, now_at.applied
         else:
             phase, applied = "Pending", 0
         wave: Manifest = {
             "wave": number,
-            "strategy": "Apply",
+            "strategy": strategies.get(number, "Apply"),
             "phase": phase,
             "objects": objects,
             "applied": applied,
         }
-        started = old.get("startedAt") if old.get("phase") in ("Applying", phase) else None
+        started = old.get("startedAt") if old.get("phase") in _BEFORE[phase] else None
         if phase != "Pending":
             wave["startedAt"] = started or time
-        if phase in ("Applied", "Failed"):
+        if phase in ("Applied", "Healthy", "Failed"):
             wave["finishedAt"] = (old.get("finishedAt") if old.get("phase") == phase else None) or time
         waves.append(wave)
     return waves
@@ -209,7 +267,8 @@ def progress(tree: Manifest, waves: Sequence[Mapping[str, Any]]) -> Manifest:
     return {"waves": [dict(wave) for wave in waves]} | ({"hooks": hooks} if hooks else {})
 
 
-def _own(tree: Manifest) -> Manifest:
+def own_status(tree: Manifest) -> Manifest:
+    """Return the full set of `convoy` as it stands."""
     status = tree.get("status") or {}
     own = {name: status[name] for name in _OWN if name in status}
     conditions = [c for c in status.get("conditions") or () if c.get("type") in _CONDITIONS]
@@ -230,15 +289,21 @@ def _last_attempted(attempt: Attempt) -> Manifest:
     }
 
 
+def _with_health(history: Sequence[Mapping[str, Any]], ref: str, time: str) -> list[Manifest]:
+    """Note when the newest render became healthy, the first time only."""
+    newest, *older = history
+    if newest.get("renderRef") == ref and not newest.get("healthyAt"):
+        newest = {**newest, "healthyAt": time}
+    return [dict(newest), *map(dict, older)]
+
+
 def _history(history: Sequence[Mapping[str, Any]], done: Attempt, time: str) -> list[Manifest]:
-    """Put the render on top; a pass with the same renderRef updates the newest entry instead of adding one."""
-    entry: Manifest = {
-        "renderRef": done.render_ref,
-        "revision": done.revision,
-        "appliedAt": time,
-        "trigger": done.trigger,
-        "objects": done.objects,
-    }
+    """Put the render on top; a pass with the same renderRef updates the newest entry instead of adding one.
+
+    That entry still tells when and why its render came: `lastSuccessful` tells the latest apply.
+    """
+    news: Manifest = {"revision": done.revision, "objects": done.objects}
     if history and history[0].get("renderRef") == done.render_ref:
-        return [{**history[0], **entry}, *map(dict, history[1:])]
+        return [{**history[0], **news}, *map(dict, history[1:])]
+    entry = {"renderRef": done.render_ref, "appliedAt": time, "trigger": done.trigger, **news}
     return [entry, *map(dict, history)]

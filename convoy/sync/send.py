@@ -14,7 +14,7 @@ from convoy.kube.errors import NotFound
 from convoy.kube.resources import Resource
 from convoy.kube.targets import Target
 from convoy.sync.body import build, ignored_paths
-from convoy.sync.live import METADATA_ONLY, Live, decode_live
+from convoy.sync.live import METADATA_ONLY, Live, decode_written
 
 
 async def resource_of(target: Target, item: RenderedObject) -> Resource:
@@ -76,4 +76,4 @@ async def send_apply(
     )
     if answer.status >= 300:
         raise error_of(answer.status, answer.headers, answer.body, resource=resource, name=key.name)
-    return decode_live(answer)
+    return decode_written(answer)

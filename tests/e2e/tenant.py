@@ -109,6 +109,16 @@ class Tenant:
         except NotFound:
             return None
 
+    async def delete_config_map(self, name: str) -> None:
+        await self.home.delete(CONFIG_MAPS, self.namespace, name)
+
+    async def until_passes(self, name: str, count: int) -> None:
+        """Wait until so many reconciles were started."""
+        deadline = time.monotonic() + self.patience
+        while await self.passes(name) < count:
+            assert time.monotonic() < deadline, f"{name}: no {count} passes"
+            await asyncio.sleep(0.5)
+
     async def until(self, name: str, done: Callable[[Manifest], bool], what: str = "") -> Manifest:
         """Return the Release as soon as `done` holds; fail with its conditions otherwise."""
         tree: Manifest = {}

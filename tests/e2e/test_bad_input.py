@@ -54,11 +54,6 @@ FAULTS: dict[str, tuple[Mapping[str, Any], str, tuple[str, ...]]] = {
         "ClusterNotReady",
         ("Cluster {namespace}/far", NOBODY),
     ),
-    "a field of a later version": (
-        {"files": {"app.yaml": "{}"}, "failurePolicy": {"action": "Hold"}},
-        "Unsupported",
-        ("spec.failurePolicy",),
-    ),
 }
 
 

@@ -9,7 +9,6 @@ import pytest
 
 from tests.e2e.harness.convoy import Convoy
 from tests.e2e.runner.case import BadCase, Tokens, name_of, read_case
-from tests.e2e.runner.missing import missing
 from tests.e2e.runner.run import run_case
 from tests.e2e.runner.world import CaseFailed
 
@@ -29,8 +28,6 @@ async def test_case(path: Path, convoy: Convoy) -> None:
         case = read_case(path, tokens)
     except BadCase as error:
         raise pytest.fail.Exception(str(error), pytrace=False) from None
-    if reason := missing(case):
-        pytest.skip(reason)
     try:
         await run_case(convoy, case, tokens)
     except CaseFailed as error:

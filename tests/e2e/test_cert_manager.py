@@ -60,8 +60,6 @@ async def test_it_is_installed_kept_in_sync_and_taken_down(
     values = {
         "crds": {"enabled": True},
         "global": {"leaderElection": {"namespace": tenant.namespace}},
-        # A hook of install, which this version of convoy does not run.
-        "startupapicheck": {"enabled": False},
     }
     await tenant.release(
         "cert-manager",
@@ -71,6 +69,13 @@ async def test_it_is_installed_kept_in_sync_and_taken_down(
     )
     tree = await tenant.applied("cert-manager")
     assert tree["status"]["lastSuccessful"]["revision"].startswith(f"{VERSION}@sha256:")
+
+    # Its check of the API is a hook of post-install: a Job, after the objects that give it its rights.
+    await tenant.until(
+        "cert-manager", lambda tree: set(hooks_of(tree).values()) == {"Succeeded"}, "the chart's hooks"
+    )
+    *_, last = hooks_of(await tenant.get("cert-manager"))
+    assert last == f"chart-post/{tenant.namespace}/cert-manager-startupapicheck"
 
     installed = await live(convoy, tenant)
     assert len(installed) == tree["status"]["history"][0]["objects"] > 40
@@ -92,6 +97,11 @@ async def test_it_is_installed_kept_in_sync_and_taken_down(
     await tenant.gone("cert-manager")
     left = {key.kind for key in installed if await convoy.objects.get(key) is not None}
     assert left == {"CustomResourceDefinition"}
+
+
+def hooks_of(tree: Manifest) -> dict[str, str]:
+    """Return the phase of each hook by name."""
+    return {hook["name"]: hook["phase"] for hook in tree["status"].get("hooks") or ()}
 
 
 def generations(objects: dict[ObjectKey, Manifest]) -> dict[ObjectKey, tuple[str, int | None]]:

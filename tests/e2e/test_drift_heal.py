@@ -29,7 +29,7 @@ async def test_a_heal_is_a_sync_request_like_a_users(convoy: Convoy, tenant: Ten
     tree = await tenant.applied("app")
     attempt = tree["status"]["lastAttempted"]
     assert attempt["requestedAt"] == notes(tree)[SYNC_REQUESTED_AT]
-    assert attempt["trigger"] == "SyncRequested"
+    assert attempt["trigger"] == "SelfHeal"
     live = await tenant.config_map("a")
     assert live is not None
     assert live["data"] == {"v": "1"}

@@ -41,7 +41,9 @@ async def test_start_success_heal_and_prune_are_told(convoy: Convoy, tenant: Ten
 
     await tenant.home.patch(CONFIG_MAPS, tenant.namespace, "a", {"data": {"v": "2"}}, manager="kubectl-edit")
     await convoy.check(ReleaseId(tenant.namespace, "app"))
-    await told(tenant, "app", "Healed")
+    (healed,) = (await told(tenant, "app", "Healed"))["Healed"]
+    assert healed["note"].endswith(f"; it was drift of ConfigMap {tenant.namespace}/a (/data/v)")
+    assert (await tenant.applied("app"))["status"]["lastAttempted"]["trigger"] == "SelfHeal"
 
 
 async def test_a_wait_and_a_failure_are_told_with_what_to_do(tenant: Tenant) -> None:

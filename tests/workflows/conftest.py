@@ -17,6 +17,7 @@ from temporalio.service import RPCError
 from tests.workflows.doubles import Doubles, Script
 from tests.workflows.driver import Driver
 from tests.workflows.server import scripted_worker, temporal_server
+from workflows import gates
 from workflows.contract import ReleaseId
 
 
@@ -37,6 +38,12 @@ async def worker(temporal: Client, request: pytest.FixtureRequest) -> AsyncItera
 
 
 @pytest.fixture
+def no_grace(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A gate that is found closed is a wait at once; the tests of the moment that it gives set their own."""
+    monkeypatch.setattr(gates, "GRACE", 0.0)
+
+
+@pytest.fixture
 def release() -> ReleaseId:
     """The name of a Release that no other test has."""
     return ReleaseId("team", f"app-{secrets.token_hex(4)}")
@@ -50,11 +57,11 @@ def script(worker: tuple[str, Doubles], release: ReleaseId) -> Script:
 
 @pytest.fixture
 async def driver(
-    temporal: Client, worker: tuple[str, Doubles], release: ReleaseId, script: Script
+    temporal: Client, worker: tuple[str, Doubles], release: ReleaseId, script: Script, no_grace: None
 ) -> AsyncIterator[Driver]:
     """Sends signals and updates to the workflows of this test's Release, and ends what is open at the end."""
     yield Driver(temporal, worker[0], release)
-    for workflow_id in (release.sync, release.drift):
+    for workflow_id in (release.sync, release.drift, release.health):
         with suppress(RPCError):
             await temporal.get_workflow_handle(workflow_id).terminate("the test is over")
 

@@ -19,6 +19,9 @@ from temporalio.exceptions import ApplicationError
 from activities.applying import Applying
 from activities.asking import Asking
 from activities.drifting import Drifting
+from activities.gating import Gating
+from activities.hooking import Hooking
+from activities.observing import Observing
 from activities.recording import Recording
 from activities.resolving import Resolving
 from activities.tearing_down import TearingDown
@@ -31,9 +34,8 @@ from workflows.contract import (
     DriftReport,
     DryRunResult,
     HealthAnswer,
-    HealthCheck,
     HooksAnswer,
-    HooksInput,
+    Observed,
     Plan,
     PruneResult,
     ReapplyResult,
@@ -49,23 +51,14 @@ from workflows.contract import (
     release_of,
 )
 
-
-async def _check_health(check: HealthCheck) -> HealthAnswer:
-    raise NotImplementedError  # a signature: the activity itself is not written yet
-
-
-async def _run_hooks(hooks: HooksInput) -> HooksAnswer:
-    raise NotImplementedError  # a signature: the activity itself is not written yet
-
-
 REAL: dict[Activity, Callable[..., Any]] = {
     Activity.RESOLVE: Resolving.resolve,
     Activity.CLAIM: Applying.claim,
     Activity.DRY_RUN: Applying.dry_run,
     Activity.STORE_RENDER: Applying.store_render,
     Activity.APPLY_WAVE: Applying.apply_wave,
-    Activity.CHECK_HEALTH: _check_health,
-    Activity.RUN_HOOKS: _run_hooks,
+    Activity.CHECK_HEALTH: Gating.check_health,
+    Activity.RUN_HOOKS: Hooking.run_hooks,
     Activity.PRUNE: Applying.prune,
     Activity.WRITE_INVENTORY: Applying.write_inventory,
     Activity.REAPPLY: Applying.reapply,
@@ -74,6 +67,7 @@ REAL: dict[Activity, Callable[..., Any]] = {
     Activity.TEARDOWN: TearingDown.teardown,
     Activity.ASK_SYNC: Asking.ask_sync,
     Activity.DRIFT_PASS: Drifting.drift_pass,
+    Activity.OBSERVE_HEALTH: Observing.observe_health,
 }
 """The activities that the doubles stand for; their signatures are the doubles' signatures."""
 
@@ -201,6 +195,10 @@ class Script:
             case Activity.ASK_SYNC, _:
                 self._annotations += 1
                 return format_time(datetime(2026, 1, 1, tzinfo=UTC) + timedelta(seconds=self._annotations))
+            case Activity.OBSERVE_HEALTH, _:
+                return Observed(
+                    render_settled=True, jobs_settled=True, phase="Healthy", message="all healthy"
+                )
             case Activity.DRIFT_PASS, _:
                 return DriftReport(Verdict.IN_SYNC, uid=self.uid, tick=self.tick)
         return None

@@ -22,15 +22,18 @@ from convoy.policy.trigger import Trigger
 from tests.workflows.doubles import SAFETY
 from workflows.contract import (
     STATE_QUERY,
+    Approved,
     Cause,
     Changed,
     DriftReport,
+    Observed,
     ReleaseId,
     Settled,
     SignalName,
     SyncEnded,
     SyncRequest,
     UpdateName,
+    Watch,
 )
 from workflows.state import DriftState, SyncState
 
@@ -76,6 +79,14 @@ class Driver:
             SYNC_WORKFLOW, state, id=self.release.sync, task_queue=self.queue, result_type=Settled
         )
 
+    async def approve(self, *args: str) -> Approved:
+        """Update `approve` of the open run: the hook, and who lets it go on."""
+        async with asyncio.timeout(SAFETY):
+            approved: Approved = await self.open_sync().execute_update(
+                UpdateName.APPROVE, args=args, result_type=Approved
+            )
+        return approved
+
     def open_sync(self) -> WorkflowHandle[Any, Settled]:
         """Return a handle on the newest run."""
         return self.client.get_workflow_handle(self.release.sync, result_type=Settled)
@@ -102,6 +113,17 @@ class Driver:
     async def ended(self, ended: SyncEnded) -> None:
         """Signal how a pass of Sync ended."""
         await self._signals.ended(self.release, ended)
+
+    # --- Health ----------------------------------------------------------------------------------
+
+    async def watch(self, watch: Watch) -> WorkflowHandle[Any, Observed]:
+        """Signal what is waited for; returns the run that is open then."""
+        await self._signals.watch(self.release, watch)
+        return self.open_health()
+
+    def open_health(self) -> WorkflowHandle[Any, Observed]:
+        """Return a handle on the newest run."""
+        return self.client.get_workflow_handle(self.release.health, result_type=Observed)
 
     async def check(self) -> DriftReport:
         """Update `check`."""

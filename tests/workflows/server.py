@@ -16,7 +16,7 @@ from deploy.stack.acquire import acquire
 from tests.workflows.doubles import Doubles
 from workers.surplus import DropSurplusInput
 from workers.worker import WORKFLOWS, workflow_runner
-from workflows.contract import SearchAttribute
+from workflows.contract import OBSERVING, SearchAttribute
 
 IDENTITY = "convoy-tests"
 
@@ -48,9 +48,12 @@ async def temporal_server(*, say: Callable[[str], None], long_history: int = 200
         yield environment.client
 
 
-def scripted_worker(client: Client, queue: str, doubles: Doubles, *, cached: int) -> Worker:
-    """Return a worker as `workers.worker` builds it, but for its activities; `cached` workflows stay in memory."""
-    return Worker(
+@asynccontextmanager
+async def scripted_worker(
+    client: Client, queue: str, doubles: Doubles, *, cached: int
+) -> AsyncIterator[None]:
+    """Run workers as `workers.worker` builds them, but for activities; `cached` workflows stay in memory."""
+    worker = Worker(
         client,
         task_queue=queue,
         workflows=WORKFLOWS,
@@ -60,3 +63,6 @@ def scripted_worker(client: Client, queue: str, doubles: Doubles, *, cached: int
         max_cached_workflows=cached,
         build_id="tests",
     )
+    observer = Worker(client, task_queue=queue + OBSERVING, activities=doubles.activities(), build_id="tests")
+    async with worker, observer:
+        yield

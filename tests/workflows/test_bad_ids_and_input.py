@@ -45,6 +45,18 @@ async def test_a_sync_started_without_any_request_ends_at_once(driver: Driver, s
     assert script.calls == []
 
 
+@pytest.mark.parametrize("kind", ["Sync", "Drift"])
+@pytest.mark.parametrize("input_", ["now", {"inbox": 7}, 7], ids=str)
+async def test_a_workflow_started_with_input_of_another_shape_fails_and_says_why(
+    driver: Driver, kind: str, input_: object
+) -> None:
+    workflow_id = f"{kind.lower()}/{driver.release}"
+    run = await driver.client.start_workflow(kind, input_, id=workflow_id, task_queue=driver.queue)
+    error = await failed(run)
+    assert error.type == "ValidationError"
+    assert f"{kind}State" in error.message
+
+
 @pytest.mark.parametrize("input_", ["now", {"trigger": "Whim"}, {"force": "perhaps"}, 7], ids=str)
 async def test_a_sync_signal_that_cannot_be_read_is_dropped(
     driver: Driver, script: Script, input_: object

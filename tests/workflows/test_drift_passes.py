@@ -42,7 +42,7 @@ async def test_self_heal_asks_through_the_annotation_as_a_user_would(driver: Dri
     script.answer(Activity.DRIFT_PASS, DriftReport(Verdict.DRIFTED, uid="uid-1", heal=True, reconcile=True))
     await driver.changed(Cause.CREATED)
     asked = await script.called(Activity.ASK_SYNC)
-    assert asked == AskSync(uid="uid-1", trigger=Trigger.SYNC_REQUESTED, annotate=True)
+    assert asked == AskSync(uid="uid-1", trigger=Trigger.SELF_HEAL, annotate=True)
 
 
 async def test_drift_is_only_told_where_nothing_is_to_be_healed(driver: Driver, script: Script) -> None:

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from convoy.api.names import SYNC_REQUESTED_AT
-from convoy.api.unsupported import field_paths
 from tests.e2e.harness.api import Api
+from tests.e2e.hooked import job, jobs, runs
 from tests.e2e.tenant import Tenant, config_map
 
 MANUAL = {"automatic": False}
@@ -80,24 +80,24 @@ async def test_a_body_of_another_kind_or_form_is_refused(app: Api) -> None:
     assert (await app.call("PUT", "pin", [], code=400))["reason"] == "BadRequest"
 
 
-@pytest.mark.parametrize(
-    ("subresource", "body", "field"),
-    [
-        ("lifecycle", {"preSync": [HOOK]}, "lifecycle.preSync"),
-        ("lifecycle", {"postSync": [HOOK]}, "lifecycle.postSync"),
-    ],
-)
-async def test_what_convoy_does_not_act_on_yet_is_refused_as_unsupported(
-    tenant: Tenant, app: Api, subresource: str, body: object, field: str
-) -> None:
-    if field not in field_paths():
-        pytest.skip(f"convoy acts on {field}")
+async def test_a_job_that_the_target_refuses_is_refused_in_its_words(tenant: Tenant, app: Api) -> None:
+    good, bad = job("good", namespace=tenant.namespace), job("bad", namespace=tenant.namespace)
+    bad["job"]["completions"] = -1
 
-    answer = await app.call("PUT", subresource, body, code=422)
+    answer = await app.call("PUT", "lifecycle", {"preSync": [good], "postSync": [bad]}, code=422)
 
-    assert answer["details"]["causes"][0]["reason"] == "Unsupported"
-    assert field in answer["message"]
+    assert "lifecycle.postSync: hook bad: Job.batch" in answer["message"]
+    assert "completions" in answer["message"]
+    assert "good" not in answer["message"]
     assert await annotation(tenant) is None
+    assert await jobs(tenant) == []
+
+
+async def test_hooks_are_written_with_a_request(tenant: Tenant, app: Api) -> None:
+    await app.call("PUT", "lifecycle", {"preSync": [job("migrate", namespace=tenant.namespace)]})
+
+    tree = await tenant.applied("app")
+    assert runs(tree) == {"migrate": ("Succeeded", 1)}
 
 
 async def test_a_stored_render_is_pinned_with_a_request(tenant: Tenant, api: Callable[[str], Api]) -> None:

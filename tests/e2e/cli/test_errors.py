@@ -82,7 +82,7 @@ async def test_a_server_that_is_not_there(cli: Cli, tmp_path: Path) -> None:
         (["nope"], "No such command 'nope'"),
         (["release"], "Missing command"),
         (["release", "get"], "Missing argument 'NAME'"),
-        (["release", "list", "--nope"], "No such option: --nope"),
+        (["release", "list", "--nope"], "No such option '--nope'"),
         (["release", "list", "-o", "xml"], "'xml' is not one of"),
     ],
 )

@@ -43,6 +43,21 @@ async def test_kubectl_completes_commands_and_names(
     assert done.lines[0].split("\t")[0] == "shop"
 
 
+async def test_a_shell_completes_commands_and_names(cli: Cli, tenant: Tenant) -> None:
+    await tenant.release("shop", {"a.yaml": config_map("a", tenant.namespace)})
+    for line, expected in (
+        ("kubectl-convoy release his", "plain,history"),
+        (f"kubectl-convoy release get -n {cli.namespace} s", "plain,shop"),
+    ):
+        asked = {
+            "_KUBECTL_CONVOY_COMPLETE": "bash_complete",
+            "COMP_WORDS": line,
+            "COMP_CWORD": str(len(line.split()) - 1),
+        }
+        done = await run(BINARY, environment={**cli.environment, **asked})
+        assert done.succeeded().lines == [expected]
+
+
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 async def test_there_is_a_script_for_each_shell(cli: Cli, shell: str) -> None:
     assert "kubectl-convoy" in (await cli.anywhere("completion", shell)).succeeded().out

@@ -21,7 +21,8 @@ from temporalio.client import Client
 from temporalio.service import RPCError, RPCStatusCode
 
 from convoy.api.crd import generate_crds
-from convoy.api.names import API_VERSION
+from convoy.api.errors import WaitingForHook
+from convoy.api.names import API_VERSION, APPLIED
 from convoy.api.objects import Manifest
 from convoy.drift.results import ObjectDrift
 from convoy.kube.annotate import request_sync
@@ -123,12 +124,16 @@ class Convoy:
         )
 
     async def sync(self, release: ReleaseId, *, force: bool = False, timeout: float = 60) -> Manifest:
-        """Request a sync and wait until the attempt that it caused has ended, whatever its result."""
+        """Request a sync and wait until the attempt that it caused has ended, whatever its result.
+
+        A wait is a result too, but for one for a hook's Job, which only passes by.
+        """
         requested = await self.ask(release, force=force)
 
         def settled(tree: Manifest) -> bool:
             sync = (tree.get("status") or {}).get("sync") or {}
-            return bool(sync.get("settledAt")) and sync.get("requestedAt", "") >= requested
+            answered = bool(sync.get("settledAt")) and sync.get("requestedAt", "") >= requested
+            return answered and condition_of(tree, APPLIED).get("reason") != WaitingForHook.reason
 
         return await self.until(
             release, settled, what=f"the end of the sync asked for at {requested}", timeout=timeout
@@ -204,11 +209,13 @@ async def install(home: KubeClient, namespace: str) -> Objects:
 
 def settings_of(stack: Stack, folder: Path, options: Mapping[str, str]) -> tuple[Settings, dict[str, str]]:
     """Return the settings of a convoy on a stack, and the environment that gives them to a process."""
+    for tool in ("kustomize", "helm"):
+        stack.tool(tool)
     values = {
         "kubeconfig": str(stack.kubeconfig),
         "temporal_address": stack.temporal_address,
         "task_queue": f"convoy-{secrets.token_hex(4)}",
-        "tools": str(stack.tool("kustomize").parent),
+        "tools": str(stack.tools),
         "work_dir": str(folder / "work"),
         "render_store_url": f"file://{folder / 'store'}",
         "allow_own_identity": "true",

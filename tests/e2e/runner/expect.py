@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from convoy.api.names import HOOK, RELEASE_UID
 from convoy.api.objects import Manifest, ObjectKey
 from convoy.drift.results import ObjectDrift
 from convoy.kube.errors import NotFound
@@ -37,6 +38,7 @@ async def faults_of(world: World, expected: form.Expectation) -> list[str]:
         *(_object(world, each) for each in expected.objects),
         *(_inventory(world, each) for each in expected.inventory),
         *(_release(world, each) for each in expected.releases),
+        *(_hook(world, each) for each in expected.hooks),
         *(_count(world, each) for each in expected.counts),
         _order(world, expected.order),
     ]
@@ -186,6 +188,40 @@ async def _release(world: World, expected: form.ReleaseFields) -> AsyncIterator[
     tree = await world.convoy.read(world.release(expected.release))
     for fault in _fields(tree, f"Release {expected.release}", expected.fields, expected.absent):
         yield fault
+
+
+async def _hook(world: World, expected: form.Hook) -> AsyncIterator[str]:
+    tree = await world.convoy.read(world.release(expected.release))
+    subject = f"hook {expected.name} of Release {expected.release}"
+    known = {each["name"]: each for each in (tree.get("status") or {}).get("hooks") or ()}
+    found = known.get(expected.name, {})
+    if expected.state is not None and found.get("phase") != expected.state:
+        yield f"{subject} should be {expected.state}; it is {found.get('phase')}: {found.get('message', '')}"
+    # Each run makes one Job, and its number is that of the Job.
+    if expected.runs is not None and found.get("run", 0) != expected.runs:
+        yield f"{subject} should have run {expected.runs} times; it ran {found.get('run', 0)} times"
+    if expected.jobs is not None:
+        left = await _jobs_left(world, tree["metadata"]["uid"], expected)
+        if len(left) != expected.jobs:
+            yield f"{subject} should have {expected.jobs} Jobs, not {len(left)}: {left}"
+
+
+async def _jobs_left(world: World, uid: str, expected: form.Hook) -> list[str]:
+    """Return the Jobs of a hook that are not being deleted; one with a TTL may take a moment to go."""
+    deadline = time.monotonic() + GONE_WITHIN
+    while True:
+        found = await world.convoy.objects.list(
+            "batch", "Job", namespace=None, selector=f"{RELEASE_UID}={uid}"
+        )
+        left = [
+            each["metadata"]["name"]
+            for each in found
+            if each["metadata"]["annotations"][HOOK] == expected.name
+            and "deletionTimestamp" not in each["metadata"]
+        ]
+        if len(left) == expected.jobs or time.monotonic() > deadline:
+            return left
+        await asyncio.sleep(0.1)
 
 
 async def _count(world: World, expected: form.Count) -> AsyncIterator[str]:

@@ -42,6 +42,9 @@ class NoWorkflows:
     async def check(self, namespace: str, name: str, uid: str) -> Checked:
         raise Unavailable("Temporal does not answer", name=name)
 
+    async def approve(self, namespace: str, name: str, *, hook: str, user: str) -> None:
+        raise Unavailable("Temporal does not answer", name=name)
+
 
 @dataclass(frozen=True, slots=True)
 class Site:

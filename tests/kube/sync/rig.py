@@ -7,10 +7,11 @@ import hashlib
 import itertools
 import json
 import secrets
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from convoy.api.errors import DeployFailed, PruneFailed, Unappliable
 from convoy.api.names import API_VERSION, SYNC_WAVE
 from convoy.api.objects import Manifest, ObjectKey, key_of, split_api_version
 from convoy.api.release import Release
@@ -20,7 +21,9 @@ from convoy.kube.errors import NotFound
 from convoy.kube.resources import CLUSTERS, CRDS, INVENTORIES, NAMESPACES, RELEASES, SECRETS, Resource
 from convoy.kube.targets import Target
 from convoy.sync.apply import Applied, apply_wave, entries_of
-from convoy.sync.claim import claim, withdraw_planned
+from convoy.sync.claim import Claimed, Prove, claim, hold, let_go
+from convoy.sync.crd_check import RenderedCrds
+from convoy.sync.doubt import settle_doubts
 from convoy.sync.dryrun import dry_run
 from convoy.sync.exact import write_exact
 from convoy.sync.inventory import Entry, Record
@@ -121,20 +124,61 @@ class Rig:
     ) -> Outcome:
         """Make one whole sync, as the steps of the reference page stand."""
         ledger = await self.ledger(release)
-        ordered = [item for _, objects in render.waves() for item in objects]
-        wanted = entries_of(ordered)
-        claimed = await claim(ledger, wanted, self.ownership)
+        wanted = wanted_of(render)
+        try:
+            return await self._steps(
+                ledger,
+                wanted,
+                render,
+                force=force,
+                pruning=pruning,
+                max_percent=max_percent,
+                should_stop=should_stop,
+            )
+        except (Unappliable, DeployFailed, PruneFailed):
+            await let_go(ledger)  # as the end of every pass does
+            raise
+
+    async def claim(self, ledger: Ledger, render: Render, *, force: bool = False) -> Claimed:
+        """Take the keys of a render, as the step before the dry run does."""
+        await settle_doubts(self.target, ledger)
+        return await claim(ledger, wanted_of(render), self.ownership, prove=self.prove(render, force=force))
+
+    async def hold(self, ledger: Ledger, render: Render) -> None:
+        """Take again what a wait has given back, as the step of a wave does."""
+        await hold(ledger, wanted_of(render), self.ownership, prove=self.prove(render))
+
+    def prove(self, render: Render, *, force: bool = False) -> Prove:
+        async def prove(keys: Collection[ObjectKey]) -> Collection[ObjectKey]:
+            result = await dry_run(self.target, render, only=keys)
+            if not force:
+                result.raise_for_rejections()
+            return result.accepted
+
+        return prove
+
+    async def _steps(
+        self,
+        ledger: Ledger,
+        wanted: Sequence[Entry],
+        render: Render,
+        *,
+        force: bool,
+        pruning: bool,
+        max_percent: int,
+        should_stop: Callable[[], bool],
+    ) -> Outcome:
+        await self.claim(ledger, render, force=force)
         seen = None
         if not force:
             checked = await dry_run(self.target, render)
-            if checked.rejected:
-                await withdraw_planned(ledger, claimed.planned_at)
             checked.raise_for_rejections()
             seen = checked.seen
         outcome = Outcome()
+        defined = RenderedCrds(render.objects).kinds
         for _, objects in render.waves():
             outcome.applied += await apply_wave(
-                self.target, ledger, objects, seen=seen, should_stop=should_stop
+                self.target, ledger, objects, seen=seen, defined=defined, should_stop=should_stop
             )
         if pruning:
             outcome.pruned = await prune(
@@ -235,6 +279,11 @@ def render_of(*manifests: Manifest) -> Render:
     )
     digest = hashlib.sha256(json.dumps(manifests, sort_keys=True).encode()).hexdigest()
     return Render(f"sha256:{digest}", "test", objects)
+
+
+def wanted_of(render: Render) -> tuple[Entry, ...]:
+    """Return the entries of a render in apply order."""
+    return entries_of([item for _, objects in render.waves() for item in objects])
 
 
 def _wave(manifest: Manifest) -> int:

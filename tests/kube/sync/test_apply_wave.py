@@ -13,16 +13,15 @@ from convoy.api.objects import Manifest, ObjectKey
 from convoy.api.release import IgnoreDifferences, Release
 from convoy.kube.resources import NAMESPACES
 from convoy.sync.apply import apply_wave
-from convoy.sync.claim import claim
 from convoy.sync.dryrun import Seen, dry_run
 from convoy.sync.interruptions import Fenced, Interrupted
 from convoy.sync.ledger import Ledger
-from tests.kube.sync.rig import Rig, entries, eventually, key, render_of
+from tests.kube.sync.rig import Rig, eventually, key, render_of
 
 
 async def claimed(rig: Rig, release: Release, *manifests: Manifest) -> Ledger:
     ledger = await rig.ledger(release)
-    await claim(ledger, entries(*manifests), rig.ownership)
+    await rig.claim(ledger, render_of(*manifests))
     return ledger
 
 

@@ -8,16 +8,16 @@ import pytest
 
 from convoy.api.errors import WaitingForOwner
 from convoy.api.release import Release
-from convoy.sync.claim import Claimed, claim, withdraw_planned
+from convoy.sync.claim import Claimed, let_go
 from convoy.sync.ownership import Ownership
-from tests.kube.sync.rig import Rig, entries, eventually, render_of
+from tests.kube.sync.rig import Rig, eventually, render_of
 
 RACES = 100
 
 
 async def take(rig: Rig, release: Release, *names: str) -> Claimed:
     ledger = await rig.ledger(release)
-    return await claim(ledger, entries(*(rig.config_map(name) for name in names)), rig.ownership)
+    return await rig.claim(ledger, render_of(*(rig.config_map(name) for name in names)))
 
 
 async def test_of_two_that_race_for_one_object_exactly_one_wins(rig: Rig) -> None:
@@ -29,7 +29,7 @@ async def test_of_two_that_race_for_one_object_exactly_one_wins(rig: Rig) -> Non
         assert sorted(type(result).__name__ for result in results) == ["Claimed", "WaitingForOwner"], race
         for release, result in zip(releases, results, strict=True):
             if isinstance(result, Claimed):
-                await withdraw_planned(await rig.ledger(release), result.planned_at)
+                await let_go(await rig.ledger(release))
 
 
 async def test_of_five_that_race_at_most_one_wins_and_a_second_try_gives_one(rig: Rig) -> None:
@@ -47,8 +47,7 @@ async def test_of_five_that_race_at_most_one_wins_and_a_second_try_gives_one(rig
         records = [await rig.record(release) for release in releases]
         assert sum(bool(record.planned) for record in records) == 1
         for release in releases:
-            ledger = await rig.ledger(release)
-            await withdraw_planned(ledger, next((each.recorded_at for each in ledger.record.planned), ""))
+            await let_go(await rig.ledger(release))
 
 
 async def test_the_loser_applies_nothing_and_names_the_owner(rig: Rig) -> None:
@@ -192,10 +191,10 @@ async def test_a_wait_that_goes_on_writes_nothing_but_its_epoch(rig: Rig) -> Non
 
 async def test_a_withdrawn_plan_frees_the_object(rig: Rig) -> None:
     first, second = await rig.release("first"), await rig.release("second")
-    planned = await take(rig, first, "ladder")
+    await take(rig, first, "ladder")
     with pytest.raises(WaitingForOwner):
         await take(rig, second, "ladder")
-    await withdraw_planned(await rig.ledger(first), planned.planned_at)
+    await let_go(await rig.ledger(first))
     assert (await take(rig, second, "ladder")).planned_at
 
 

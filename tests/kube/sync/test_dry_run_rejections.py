@@ -12,6 +12,7 @@ from convoy.kube.connection import impersonating
 from convoy.kube.resources import NAMESPACES
 from convoy.sync.dryrun import DryRun, dry_run
 from tests.kube.sync.rig import Rig, eventually, render_of, retarget
+from tests.rights import allow_config_maps
 
 
 def deployment(rig: Rig, name: str, **changes: Any) -> Manifest:
@@ -133,32 +134,10 @@ async def test_an_object_of_a_namespace_being_deleted_is_rejected(rig: Rig) -> N
 
 
 async def test_a_kind_that_the_identity_may_not_write_is_rejected(rig: Rig) -> None:
-    rbac = "rbac.authorization.k8s.io"
     user = f"{rig.id}-deployer"
-    await rig.create(
-        {
-            "apiVersion": f"{rbac}/v1",
-            "kind": "Role",
-            "metadata": {"name": "maps", "namespace": rig.namespace},
-            "rules": [{"apiGroups": [""], "resources": ["configmaps"], "verbs": ["*"]}],
-        }
-    )
-    await rig.create(
-        {
-            "apiVersion": f"{rbac}/v1",
-            "kind": "RoleBinding",
-            "metadata": {"name": "maps", "namespace": rig.namespace},
-            "roleRef": {"apiGroup": rbac, "kind": "Role", "name": "maps"},
-            "subjects": [{"apiGroup": rbac, "kind": "User", "name": user}],
-        }
-    )
+    await allow_config_maps(rig.home, rig.namespace, user)
     async with impersonating(rig.home, user) as client:
         poor = retarget(rig.target, client)
-
-        async def allowed() -> bool:
-            return not (await dry_run(poor, render_of(rig.config_map()))).rejected
-
-        await eventually(allowed)
         result = await dry_run(poor, render_of(rig.config_map(), secret(rig, "vault", data={"a": "Yg=="})))
     assert [each.key.name for each in result.rejected] == ["vault"]
     assert user in message(result)

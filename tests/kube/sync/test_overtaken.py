@@ -12,7 +12,6 @@ import pytest
 
 from convoy.kube.client import Answer, KubeClient
 from convoy.sync.apply import apply_wave
-from convoy.sync.claim import claim
 from convoy.sync.interruptions import Fenced, Interrupted
 from convoy.sync.ledger import Ledger
 from convoy.sync.prune import prune
@@ -47,7 +46,7 @@ async def test_a_wave_stops_before_its_next_object(rig: Rig) -> None:
     release = await rig.release()
     boxes = [rig.config_map(name) for name in "abc"]
     ledger = await rig.ledger(release)
-    await claim(ledger, entries(*boxes), rig.ownership)
+    await rig.claim(ledger, render_of(*boxes))
     async with Interloper(rig.home.endpoint) as client:
         client.happening = takes_over(rig, ledger, await rig.ledger(release))
         with pytest.raises((Fenced, Interrupted)):

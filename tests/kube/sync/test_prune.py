@@ -12,11 +12,11 @@ from convoy.kube.client import KubeClient
 from convoy.kube.errors import ApiError
 from convoy.kube.resources import NAMESPACES
 from convoy.sync.apply import apply_wave
-from convoy.sync.claim import claim
 from convoy.sync.interruptions import Interrupted
+from convoy.sync.inventory import sending
 from convoy.sync.prune import prune
 from convoy.sync.prune_plan import Action
-from tests.kube.sync.rig import Rig, entries, eventually, render_of, retarget
+from tests.kube.sync.rig import Rig, eventually, render_of, retarget
 
 
 async def test_deletes_what_left_the_render_and_nothing_that_looks_alike(rig: Rig) -> None:
@@ -231,7 +231,9 @@ async def test_a_key_that_was_only_planned_is_left_unless_convoy_applied_it(rig:
     release = await rig.release()
     foreign, ours = rig.config_map("foreign"), rig.config_map("ours")
     ledger = await rig.ledger(release)
-    await claim(ledger, entries(foreign, ours), rig.ownership)
+    await rig.claim(ledger, render_of(foreign, ours))
+    keys = {entry.key for entry in ledger.record.planned}
+    await ledger.write(lambda record: sending(record, keys, {}))
     # The attempt died in the middle: one key was applied without a record, the other was made by somebody
     # else.
     await rig.home.apply(

@@ -76,7 +76,7 @@ def test_a_condition_takes_the_place_of_its_type() -> None:
 
 READY: list[tuple[str, list[dict[str, Any]] | None, str, str]] = [
     ("nothing is known of a new Release", None, "Unknown", "Reconciling"),
-    ("Applied alone makes Ready while there is no health", [_condition("Applied", "True")], "True", "Ready"),
+    ("Applied alone is not Ready yet", [_condition("Applied", "True")], "Unknown", "Reconciling"),
     (
         "Applied and Healthy make Ready",
         [_condition("Applied", "True"), _condition("Healthy", "True")],
@@ -109,7 +109,11 @@ READY: list[tuple[str, list[dict[str, Any]] | None, str, str]] = [
     ),
     (
         "drift does not count",
-        [_condition("Applied", "True"), _condition("InSync", "False", "Drifted")],
+        [
+            _condition("Applied", "True"),
+            _condition("Healthy", "True"),
+            _condition("InSync", "False", "Drifted"),
+        ],
         "True",
         "Ready",
     ),
@@ -120,7 +124,7 @@ READY: list[tuple[str, list[dict[str, Any]] | None, str, str]] = [
     ("conditions", "status", "reason"), [row[1:] for row in READY], ids=[r[0] for r in READY]
 )
 def test_ready(conditions: list[dict[str, Any]] | None, status: str, reason: str) -> None:
-    ready = ready_condition(conditions, generation=2, now=NOW)
+    ready = ready_condition(conditions, rollout=None, generation=2, now=NOW)
     assert (ready["status"], ready["reason"], ready["observedGeneration"]) == (status, reason, 2)
 
 
@@ -142,6 +146,42 @@ def test_ready(conditions: list[dict[str, Any]] | None, status: str, reason: str
     ],
 )
 def test_kstatus_can_tell(applied: dict[str, Any], expected: tuple[str, str, str]) -> None:
-    told = summary_conditions([applied], generation=2, now=NOW)
+    conditions = [applied, _condition("Healthy", "True")]
+    told = summary_conditions(conditions, rollout=None, generation=2, now=NOW)
     assert [entry["type"] for entry in told] == ["Ready", "Reconciling", "Stalled"]
     assert tuple(entry["status"] for entry in told) == expected
+
+
+@pytest.mark.parametrize(
+    ("reason", "expected"),
+    [("Progressing", ("False", "True", "False")), ("Degraded", ("False", "False", "True"))],
+)
+def test_kstatus_can_tell_a_rollout_from_a_failure(reason: str, expected: tuple[str, str, str]) -> None:
+    conditions = [_condition("Applied", "True"), _condition("Healthy", "False", reason)]
+    told = summary_conditions(conditions, rollout=None, generation=2, now=NOW)
+    assert tuple(entry["status"] for entry in told) == expected
+
+
+WELL = [_condition("Applied", "True"), _condition("Healthy", "True")]
+
+
+@pytest.mark.parametrize(("phase", "reason"), [("RolledBack", "RolledBack"), ("Failed", "RolloutFailed")])
+def test_a_rollout_that_has_failed_is_stalled_however_well_what_is_applied_works(
+    phase: str, reason: str
+) -> None:
+    rollout = {"phase": phase, "message": "the render failed; push a fix"}
+    ready, reconciling, stalled = summary_conditions(WELL, rollout=rollout, generation=2, now=NOW)
+    assert (ready["status"], reconciling["status"], stalled["status"]) == ("False", "False", "True")
+    for condition in (ready, stalled):
+        assert (condition["reason"], condition["message"]) == (reason, "the render failed; push a fix")
+
+
+@pytest.mark.parametrize("phase", ["Progressing", "Healthy"])
+def test_a_rollout_that_has_not_failed_changes_nothing(phase: str) -> None:
+    told = summary_conditions(WELL, rollout={"phase": phase, "message": "m"}, generation=2, now=NOW)
+    assert told == summary_conditions(WELL, rollout=None, generation=2, now=NOW)
+
+
+def test_a_change_that_may_end_a_failed_rollout_is_reconciling() -> None:
+    told = summary_conditions(WELL, rollout={"phase": "Failed", "message": "m"}, generation=3, now=NOW)
+    assert [entry["status"] for entry in told] == ["Unknown", "True", "False"]

@@ -121,3 +121,33 @@ def test_no_value_of_the_release_is_in_the_message() -> None:
         Release.read(tree)
     assert "spec.source.inline.files.secret.yaml" in refused.value.message
     assert "hunter2" not in refused.value.message
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/kind",
+        "/apiVersion",
+        "/metadata",
+        "/metadata/name",
+        "/metadata/namespace",
+        "/metadata/uid",
+        "/kind/x",
+    ],
+)
+def test_what_says_which_object_it_is_cannot_be_ignored(path: str) -> None:
+    tree = full.release()
+    tree["spec"]["ignoreDifferences"] = [{"kind": "ConfigMap", "paths": ["/data", path]}]
+    with pytest.raises(
+        Unsupported, match=r"spec\.ignoreDifferences\[0\]\.paths\[1\]: names the object itself"
+    ):
+        Release.read(tree)
+
+
+@pytest.mark.parametrize(
+    "path", ["/metadata/labels/a", "/metadata/annotations", "/metadata/finalizers/0", "/kinds", "/spec/kind"]
+)
+def test_other_fields_can_be_ignored(path: str) -> None:
+    tree = full.release()
+    tree["spec"]["ignoreDifferences"] = [{"kind": "ConfigMap", "paths": [path]}]
+    assert Release.read(tree).spec.ignore_differences[0].paths == (path,)

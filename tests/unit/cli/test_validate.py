@@ -57,15 +57,6 @@ def test_a_choice_that_was_not_made(tmp_path: Path) -> None:
     assert run("validate", "-f", path, code=1).startswith(f"{path}:7: spec.source: exactly one of git, oci")
 
 
-def test_a_field_that_is_not_built_yet_or_all_are(tmp_path: Path) -> None:
-    from convoy.api.unsupported import field_paths
-
-    if "spec.failurePolicy" not in field_paths():
-        pytest.skip("every field is built")
-    path = written(tmp_path, HEAD + "  source: {inline: {files: {}}}\n  failurePolicy: {action: Hold}\n")
-    assert f"{path}:8: spec.failurePolicy: this version" in run("validate", "-f", path, code=1)
-
-
 def test_yaml_that_is_none(tmp_path: Path) -> None:
     path = written(tmp_path, HEAD + "  source: [\n")
     assert run("validate", "-f", path, code=1).startswith(f"{path}:")
@@ -83,6 +74,23 @@ def test_each_file_inside_a_release_tells_its_problem_at_its_line_of_the_file_ar
     )
     assert "'k'" in first
     assert "metadata.name" in second
+
+
+def test_a_field_that_the_render_refuses_is_told_at_its_line(tmp_path: Path) -> None:
+    text = inline(a="apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n")
+    mutations = """\
+    mutations:
+      - merge: {metadata: {labels: {team: shop}}}
+      - target: {kind: ConfigMap}
+        patch: [{op: remove, path: /data/none}]
+    """
+    path = written(tmp_path, text + dedent(mutations))
+    line = path.read_text().splitlines().index("  - target: {kind: ConfigMap}") + 1
+    assert f"{path}:{line}: mutations[1] on ConfigMap default/a" in run("validate", "-f", path, code=1)
+
+    nowhere = HEAD.replace("{manifests: {}}", "{path: gone, manifests: {}}")
+    path = written(tmp_path, nowhere + "  source: {inline: {files: {}}}\n")
+    assert f"{path}:6: spec.content.path: the source has no folder" in run("validate", "-f", path, code=1)
 
 
 def test_an_object_that_is_there_twice(tmp_path: Path) -> None:

@@ -26,14 +26,6 @@ def test_a_reference_page_has_every_field_of_the_schema() -> None:
         assert f"| `{field}` |" in page
 
 
-def test_a_reference_page_marks_what_is_not_built() -> None:
-    rows = generate.pages()["reference/release.md"].splitlines()
-    (policy,) = [row for row in rows if row.startswith("| `spec.failurePolicy` |")]
-    (git,) = [row for row in rows if row.startswith("| `spec.source.git` |")]
-    assert "**not yet**" in policy
-    assert "**not yet**" not in git
-
-
 def test_the_flags_have_their_variables_and_defaults() -> None:
     page = generate.pages()["reference/flags.md"]
     assert "| `--grace-period` | `CONVOY_GRACE_PERIOD` | `20s` |" in page
@@ -62,19 +54,21 @@ def test_a_wrong_release_is_found() -> None:
     assert "spec.source" in fault
 
 
-def test_a_release_with_a_field_that_is_not_built_is_found() -> None:
-    source = "{inline: {files: {}}}"
-    block = (
-        f"```yaml\nkind: Release\nspec: {{clusterRef: {{name: x}}, source: {source}, content: {{manifests: {{}}}},"
-        "failurePolicy: {action: Hold}}\n```\n"
-    )
-    (fault,) = check.invalid_resources(HERE, block)
-    assert "spec.failurePolicy" in fault
-
-
 @pytest.mark.parametrize("text", ["    make nothing\n", "Run `make nothing`."])
 def test_a_make_target_that_is_not_there_is_found(text: str) -> None:
     assert list(check.unknown_targets(HERE, text)) == ["make nothing: the Makefile has no such target"]
+
+
+@pytest.mark.parametrize(
+    ("text", "faults"),
+    [
+        ("`kubectl convoy release sync NAME` and kubectl convoy in prose", []),
+        ("$ kubectl convoy release synch shop", ["there is no command 'synch'"]),
+        ("    kubectl-convoy releases list", ["there is no command 'releases'"]),
+    ],
+)
+def test_a_command_that_is_not_there_is_found(text: str, faults: list[str]) -> None:
+    assert [found.partition(": ")[2] for found in check.unknown_commands(HERE, text)] == faults
 
 
 def test_a_place_of_one_machine_is_found() -> None:

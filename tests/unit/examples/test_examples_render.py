@@ -10,7 +10,6 @@ import pytest
 from convoy.api.cluster import Cluster
 from convoy.api.objects import Manifest
 from convoy.api.release import Release
-from convoy.api.unsupported import unsupported_fields
 from convoy.kube.client import Endpoint, KubeClient
 from convoy.render.objects import Render
 from convoy.render.resolve import Renderer, RenderOptions
@@ -72,11 +71,10 @@ async def test_the_shop_in_git(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("shop", ["shop-inline", "shop-git"])
-def test_they_use_nothing_that_is_not_built_and_fit_together(shop: str) -> None:
+def test_they_fit_together(shop: str) -> None:
     release = Release.read(read(shop, "3-release.yaml"))
     cluster = Cluster.read(read(shop, "2-cluster.yaml"))
     namespace = read(shop, "1-namespace.yaml")["metadata"]["name"]
 
-    assert unsupported_fields(release) == []
     assert release.spec.cluster_ref.name == cluster.metadata.name
     assert release.metadata.namespace == cluster.metadata.namespace == namespace

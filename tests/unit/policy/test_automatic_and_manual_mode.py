@@ -33,9 +33,21 @@ def test_different_is_waiting_for_sync_and_the_message_says_how_to_sync() -> Non
     report = decide_manual(release(status=APPLIED_BEFORE), render_ref=OTHER_REF)
     assert report is not None
     assert (report.status, report.reason) == ("False", "WaitingForSync")
-    assert OTHER_REF in report.message
-    assert f"The applied render is {REF}." in report.message
+    assert report.message.startswith("The render sha256:bbbbbbbbbbbb waits for /sync. ")
+    assert "The applied render is sha256:aaaaaaaaaaaa." in report.message
     assert report.message.endswith("kubectl convoy release sync web -n team")
+
+
+def test_a_rollback_waits_for_sync_like_any_other_render_and_the_message_says_what_it_is() -> None:
+    rollout = {"phase": "RolledBack", "renderRef": REF, "lastHealthyRenderRef": OTHER_REF}
+    report = decide_manual(release(status=APPLIED_BEFORE | {"rollout": rollout}), render_ref=OTHER_REF)
+    assert report is not None
+    assert report.reason == "WaitingForSync"
+    assert report.message == (
+        "The render sha256:bbbbbbbbbbbb waits for /sync. "
+        "It is the last healthy one, and takes the place of sha256:aaaaaaaaaaaa, which failed. "
+        "The applied render is sha256:aaaaaaaaaaaa. To apply it: kubectl convoy release sync web -n team"
+    )
 
 
 def test_no_render_applied_yet_is_waiting_for_sync() -> None:
@@ -61,6 +73,27 @@ def test_in_manual_mode_a_pending_request_applies_an_equal_render_too() -> None:
 
 def test_a_force_annotation_alone_is_no_sync_request() -> None:
     assert decide_manual(release(forced=AT), render_ref=REF) is not None
+
+
+def test_a_request_that_is_earlier_than_the_latest_one_is_none_and_the_message_says_so() -> None:
+    earlier = "2026-01-02T03:00:00Z"
+    report = decide_manual(release(requested=earlier, status=APPLIED_BEFORE), render_ref=REF)
+    assert report is not None
+    assert (report.status, report.reason) == ("True", "Applied")
+    assert report.message.endswith(
+        f" The annotation convoy.kumodo.io/sync-requested-at is {earlier}, which is before the latest request "
+        f"({AT}), and counts as none."
+    )
+    handled = decide_manual(release(requested=AT, status=APPLIED_BEFORE), render_ref=REF)
+    assert handled is not None
+    assert "annotation" not in handled.message
+
+
+def test_a_forced_request_that_is_earlier_than_the_latest_one_is_told_too() -> None:
+    status = APPLIED_BEFORE | {"lastHandledForceSyncAt": AT}
+    report = decide_manual(release(forced="2026-01-02T03:00:00Z", status=status), render_ref=REF)
+    assert report is not None
+    assert "sync-force-requested-at is 2026-01-02T03:00:00Z, which is before" in report.message
 
 
 def test_an_annotation_that_is_no_time_is_reported_beside_the_result() -> None:

@@ -13,14 +13,17 @@ LEFT_APPLIED = {"lastSuccessful": {"renderRef": "r"}, "lastAttempted": {"reason"
 LEFT_FAILED = {"lastSuccessful": {"renderRef": "r"}, "lastAttempted": {"reason": "DeployFailed"}}
 
 BLOCKS: dict[str, tuple[dict[str, Any], str | None]] = {
-    "one that is Applied does not block while there is no health": ({"status": conditions("True")}, None),
+    "one that is Applied blocks while its health is not known": (
+        {"status": conditions("True")},
+        "Healthy is not set",
+    ),
     "one that is Applied and Healthy does not block": ({"status": conditions("True", "True")}, None),
     "one that is not Applied blocks": ({"status": conditions("False")}, "Applied is False (Because)"),
     "one that is Applied and not Healthy blocks": (
         {"status": conditions("True", "False")},
         "Healthy is False (Because)",
     ),
-    "one whose health is not known blocks": (
+    "one whose health cannot be told blocks": (
         {"status": conditions("True", "Unknown")},
         "Healthy is Unknown (Because)",
     ),
@@ -35,21 +38,21 @@ BLOCKS: dict[str, tuple[dict[str, Any], str | None]] = {
     "one of another Cluster does not block": ({"clusterRef": {"name": "other"}}, None),
     "one of another namespace does not block": ({"metadata": {"namespace": "x"}}, None),
     "one that is being deleted does not block": ({"metadata": {"deletionTimestamp": "2026"}}, None),
-    "a suspended one that was left applied does not block": (
-        {"suspend": True, "status": conditions("False") | LEFT_APPLIED},
+    "a suspended one that was left applied and healthy does not block": (
+        {"suspend": True, "status": conditions("False", "True") | LEFT_APPLIED},
         None,
     ),
     "a suspended one that was left failed blocks": (
         {"suspend": True, "status": conditions("False") | LEFT_FAILED},
-        "it was suspended before it was applied; resume or delete it",
+        "it was suspended before it was applied and healthy; resume or delete it",
     ),
     "a suspended one that was never applied blocks": (
         {"suspend": True},
-        "it was suspended before it was applied; resume or delete it",
+        "it was suspended before it was applied and healthy; resume or delete it",
     ),
     "a suspended one that was left applied and not healthy blocks": (
         {"suspend": True, "status": conditions("False", "False") | LEFT_APPLIED},
-        "it was suspended before it was applied; resume or delete it",
+        "it was suspended before it was applied and healthy; resume or delete it",
     ),
 }
 

@@ -23,6 +23,8 @@ UIDS = [f"uid-{number}" for number in range(1000)]
         (timedelta(), 2 * MINUTE, 2 * MINUTE),
         (MINUTE, timedelta(), MINUTE),
         (None, None, None),
+        (timedelta(microseconds=1), 2 * MINUTE, SECOND),
+        (MINUTE, timedelta(milliseconds=5), SECOND),
     ],
     ids=[
         "interval and resync share one tick",
@@ -31,6 +33,8 @@ UIDS = [f"uid-{number}" for number in range(1000)]
         "with interval 0 only the resync starts a pass",
         "without resync the interval counts",
         "with neither there is no timer",
+        "an interval below a second counts as one",
+        "and so does a resync",
     ],
 )
 def test_period(interval: timedelta | None, resync: timedelta | None, period: timedelta | None) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from convoy.api.release import Release
-from convoy.api.times import next_request_time, parse_time
+from convoy.api.times import LATEST, format_time, next_request_time, parse_time
 from convoy.policy.request import pending_request, requested_at, with_annotation_faults
 from tests.unit.policy.releases import A_SECOND_LATER, AT, release
 
@@ -88,6 +88,17 @@ def test_a_request_lost_with_its_annotation_does_not_block_the_next_one() -> Non
     assert pending_request(release(requested=following, status={"lastHandledSyncAt": handled})) == following
 
 
+def test_after_the_latest_time_there_is_requests_begin_anew_from_the_clock() -> None:
+    latest = format_time(LATEST)
+    assert pending_request(release(requested=latest, status={"lastHandledSyncAt": AT})) == latest
+    assert pending_request(release(requested=latest, status={"lastHandledSyncAt": latest})) is None
+
+    following = next_request_time(latest, parse_time(AT), handled=latest)
+    assert following == AT
+    assert pending_request(release(requested=following, status={"lastHandledSyncAt": latest})) == AT
+    assert next_request_time(format_time(LATEST - timedelta(seconds=1)), parse_time(AT)) == latest
+
+
 def test_two_requests_in_one_second_are_two_requests() -> None:
     now = parse_time(AT)
     first = next_request_time(None, now)
@@ -117,9 +128,9 @@ def test_times_are_not_reported() -> None:
 
 def test_what_is_reported_already_is_not_reported_twice() -> None:
     annotations = release(requested="now").metadata.annotations
-    once = with_annotation_faults("applied", annotations)
-    assert with_annotation_faults(once, annotations) == once
+    once = with_annotation_faults("applied", annotations, {})
+    assert with_annotation_faults(once, annotations, {}) == once
 
 
 def told(one: Release) -> str:
-    return with_annotation_faults("applied", one.metadata.annotations)
+    return with_annotation_faults("applied", one.metadata.annotations, {})

@@ -15,7 +15,7 @@ import pytest
 from convoy.api.names import ABANDON, SYNC_FORCE_REQUESTED_AT, SYNC_REQUESTED_AT
 from convoy.api.release import Release
 from convoy.api.spec_hash import spec_hash
-from convoy.policy.trigger import Trigger, reasons_to_sync, seen
+from convoy.policy.trigger import REQUESTED_BY, Trigger, health_digest, reasons_to_sync, seen
 from tests.unit.policy.releases import A_SECOND_LATER, AT, conditions, release, tree
 
 
@@ -31,7 +31,7 @@ class World:
         return seen(
             Release.read(self.release),
             spec_hash=spec_hash(self.release),
-            health=self.health,
+            health=health_digest({"status": {"health": self.health}}),
             siblings=[Release.read(sibling) for sibling in self.siblings],
         )
 
@@ -282,3 +282,31 @@ def test_reading_does_not_change_the_release() -> None:
     before = copy.deepcopy(world.release)
     world.reasons()
     assert world.release == before
+
+
+def request_by(world: World, loop: Trigger, at: str) -> None:
+    world.release["metadata"]["annotations"] |= {SYNC_REQUESTED_AT: at, REQUESTED_BY[loop]: at}
+
+
+@pytest.mark.parametrize("loop", REQUESTED_BY)
+def test_a_request_of_a_loop_of_convoys_is_known_as_one(loop: Trigger) -> None:
+    world = settled()
+    request_by(world, loop, A_SECOND_LATER)
+    assert world.reasons() == [loop]
+
+
+@pytest.mark.parametrize("loop", REQUESTED_BY)
+def test_a_person_who_asks_after_a_loop_is_not_taken_for_it(loop: Trigger) -> None:
+    world = settled()
+    request_by(world, loop, AT)
+    world.release["metadata"]["annotations"][SYNC_REQUESTED_AT] = A_SECOND_LATER
+    assert world.reasons() == [Trigger.SYNC_REQUESTED]
+
+
+def test_health_data_written_while_a_pass_runs_counts_when_it_has_ended() -> None:
+    world = settled()
+    sync = world.release["status"]["sync"] = {"runId": "1"}
+    set_health({"phase": "Healthy"})(world)
+    assert world.reasons() == []
+    sync["settledAt"] = AT
+    assert world.reasons() == [Trigger.HEALTH_CHANGED]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from convoy.api.objects import ObjectKey
 from convoy.sync.claims import Hold, Holder, Lookup, concede, give_up, rule
@@ -75,22 +76,32 @@ def test_of_two_that_see_each_other_exactly_one_wins() -> None:
 
 def test_the_loser_claims_all_that_was_new() -> None:
     record = Record(objects=(entry("old", "1"),), planned=(entry("x", "10"), entry("y", "10")))
-    conceded = concede(record, [entry("old"), entry("x"), entry("y")], [key("x")], planned_at="10")
+    conceded = concede(
+        record, [entry("old"), entry("x"), entry("y")], [key("x")], proved=[key("x"), key("y")]
+    )
     assert [each.key.name for each in conceded.claims] == ["x", "y"]
     assert conceded.planned == ()
     assert conceded.objects == record.objects
 
 
 def test_the_loser_keeps_what_an_earlier_sync_may_have_applied() -> None:
-    record = Record(planned=(entry("maybe", "5"), entry("x", "10")))
-    conceded = concede(record, [entry("maybe"), entry("x")], [key("x")], planned_at="10")
-    assert [each.key.name for each in conceded.planned] == ["maybe"]
+    maybe = replace(entry("maybe", "5"), sent=True)
+    record = Record(planned=(maybe, entry("x", "10")))
+    conceded = concede(record, [entry("maybe"), entry("x")], [key("x")], proved=[key("maybe"), key("x")])
+    assert conceded.planned == (maybe,)
+    assert [each.key.name for each in conceded.claims] == ["x"]
+
+
+def test_the_loser_claims_nothing_that_it_may_not_write() -> None:
+    record = Record(planned=(entry("x", "10"), entry("y", "10")))
+    conceded = concede(record, [entry("x"), entry("y")], [key("x")], proved=[key("y")])
+    assert [each.key.name for each in conceded.claims] == ["y"]
 
 
 def test_conceding_twice_is_conceding_once() -> None:
     wanted = [entry("old"), entry("x")]
-    once = concede(Record(objects=(entry("old", "1"),)), wanted, [key("x")], planned_at="")
-    assert concede(once, wanted, [key("x")], planned_at="") == once
+    once = concede(Record(objects=(entry("old", "1"),)), wanted, [key("x")], proved=[key("x")])
+    assert concede(once, wanted, [key("x")], proved=[key("x")]) == once
 
 
 def test_gives_up_what_another_one_claims_and_the_own_render_lacks() -> None:

@@ -17,11 +17,12 @@ from convoy.sync.inventory import (
     drop,
     exact,
     group,
+    not_sent,
     plan,
+    sending,
     stamp,
     ungroup,
     union,
-    with_seen,
     withdraw,
 )
 
@@ -42,7 +43,11 @@ entry_lists = st.lists(entries, unique_by=lambda entry: entry.key).map(tuple)
 def record_trees(draw: st.DrawFn) -> Record:
     objects = draw(entry_lists)
     taken = {entry.key for entry in objects}
-    planned = tuple(entry for entry in draw(entry_lists) if entry.key not in taken)
+    planned = tuple(
+        replace(entry, sent=draw(st.booleans()) and bool(entry.recorded_at))
+        for entry in draw(entry_lists)
+        if entry.key not in taken
+    )
     return Record(
         cluster="c", target_uid="t", render_ref="r", epoch="e", objects=objects, planned=planned, claims=()
     )
@@ -82,7 +87,7 @@ def test_a_plan_covers_the_whole_render(record: Record, wanted: tuple[Entry, ...
 
 @given(record_trees(), entry_lists)
 def test_a_plan_forgets_nothing_that_may_be_applied(record: Record, wanted: tuple[Entry, ...]) -> None:
-    maybe = {each.key for each in record.objects} | {each.key for each in record.planned if each.recorded_at}
+    maybe = {each.key for each in record.objects} | {each.key for each in record.planned if each.sent}
     assert maybe <= plan(record, wanted).held().keys()
 
 
@@ -99,9 +104,22 @@ def test_planned_keys_are_stamped_once() -> None:
     assert [each.recorded_at for each in record.planned] == ["7", "9"]
 
 
-def test_planned_keys_take_the_uid_that_was_seen() -> None:
-    record = with_seen(Record(planned=(entry("a"), entry("b"))), {entry("a").key: "u1"})
-    assert [each.uid for each in record.planned] == ["u1", ""]
+def test_a_plan_drops_what_the_render_lacks_and_nobody_sent() -> None:
+    record = plan(Record(planned=(entry("old", recorded_at="7"), entry("x", recorded_at="7"))), [entry("x")])
+    assert record.planned == (entry("x", recorded_at="7"),)
+
+
+def test_planned_keys_take_the_uid_that_was_seen_when_they_are_sent() -> None:
+    names = ("a", "b", "later")
+    record = Record(planned=tuple(entry(name, recorded_at="7") for name in names))
+    sent = sending(record, {entry("a").key, entry("b").key}, {entry("a").key: "u1"})
+    assert [(each.uid, each.sent) for each in sent.planned] == [("u1", True), ("", True), ("", False)]
+
+
+@given(record_trees())
+def test_what_was_not_sent_after_all_is_a_plan_again(record: Record) -> None:
+    keys = {each.key for each in record.planned}
+    assert withdraw(not_sent(record, keys)).planned == ()
 
 
 @given(record_trees(), entry_lists)
@@ -136,11 +154,14 @@ def test_there_is_no_exact_set_of_what_was_not_applied() -> None:
         exact(Record(), [entry("a")], render_ref="new")
 
 
-def test_a_sync_takes_back_only_what_it_planned() -> None:
+def test_a_pass_that_ends_keeps_only_what_may_be_applied() -> None:
+    maybe = replace(entry("maybe", recorded_at="3"), sent=True)
     record = Record(
-        planned=(entry("earlier", recorded_at="3"), entry("now", recorded_at="9"), entry("unstamped"))
+        objects=(entry("applied"),),
+        planned=(maybe, entry("now", recorded_at="9"), entry("unstamped")),
+        claims=(entry("wanted"),),
     )
-    assert [each.key.name for each in withdraw(record, "9").planned] == ["earlier"]
+    assert withdraw(record) == replace(record, planned=(maybe,), claims=())
 
 
 def test_a_dropped_key_is_neither_applied_nor_planned() -> None:

@@ -8,8 +8,21 @@ from typing import Any
 
 import pytest
 
+from convoy.api.conditions import find_condition
 from convoy.api.objects import Manifest
-from convoy.sync.release_status import Attempt, Result, WaveProgress, attempting, begun, settled, waves_at
+from convoy.api.release_status import Rollout
+from convoy.health.observed import NOT_HEALTHY, HealthyRender
+from convoy.sync.release_status import (
+    Attempt,
+    Result,
+    WaveProgress,
+    attempting,
+    begun,
+    own_status,
+    rolled_out,
+    settled,
+    waves_at,
+)
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 ATTEMPT = Attempt(
@@ -21,6 +34,7 @@ ATTEMPT = Attempt(
     objects=3,
 )
 SUCCESS = Result(reason="Applied", message="applied", applied=True, attempted=ATTEMPT, succeeded=ATTEMPT)
+SUMMARY = ("Ready", "Reconciling", "Stalled")
 FAILURES = ["Unappliable", "DeployFailed", "PruneFailed", "WaitingForPrune"]
 
 
@@ -81,8 +95,18 @@ def test_in_manual_mode_a_reconcile_that_applies_nothing_changes_none_of_the_thr
 
 
 def test_the_same_render_again_updates_the_newest_entry_instead_of_adding_one() -> None:
-    status = after(after(release(), SUCCESS), SUCCESS, now=NOW + timedelta(hours=1))["status"]
-    assert [entry["appliedAt"] for entry in status["history"]] == ["2026-01-02T04:04:05Z"]
+    again = replace(ATTEMPT, revision="main@sha1:2", trigger="Periodic", objects=4)
+    resync = replace(SUCCESS, attempted=again, succeeded=again)
+    status = after(after(release(), SUCCESS), resync, now=NOW + timedelta(hours=1))["status"]
+    assert status["history"] == [
+        {
+            "renderRef": "sha256:new",
+            "revision": "main@sha1:2",
+            "appliedAt": "2026-01-02T03:04:05Z",
+            "trigger": "SpecChanged",
+            "objects": 4,
+        }
+    ], "when and why the render came stays"
     assert status["lastSuccessful"]["appliedAt"] == "2026-01-02T04:04:05Z"
 
 
@@ -136,6 +160,65 @@ def test_a_pass_over_a_known_generation_begins_without_flipping_ready() -> None:
     assert status["conditions"] == before["status"]["conditions"]
 
 
+def healthy_at(status: Manifest) -> list[str | None]:
+    return [entry.get("healthyAt") for entry in status["history"]]
+
+
+def test_the_history_remembers_when_a_render_became_healthy_the_first_time() -> None:
+    before = after(release(), replace(SUCCESS, succeeded=replace(ATTEMPT, render_ref="sha256:old")))
+    before = after(before, SUCCESS)
+
+    def seen(tree: Manifest, healthy: HealthyRender) -> Manifest:
+        return begun(tree, handled={}, workflow_id="w", run_id="r", now=NOW, healthy=healthy)
+
+    first = seen(before, HealthyRender("sha256:new", "2026-01-02T03:04:00Z", now=True))
+    assert healthy_at(first) == ["2026-01-02T03:04:00Z", None]
+    later = {**before, "status": first}
+    assert healthy_at(seen(later, HealthyRender("sha256:new", "2026-01-02T05:00:00Z"))) == healthy_at(first)
+    assert healthy_at(after(later, SUCCESS)["status"]) == healthy_at(first), "a resync keeps it"
+    assert healthy_at(seen(before, HealthyRender("sha256:old", "t"))) == [None, None], "not what is applied"
+    assert healthy_at(seen(before, NOT_HEALTHY)) == [None, None]
+
+
+def test_a_rollout_is_written_beside_what_is_there_and_taken_away_with_its_policy() -> None:
+    tree = after(release(), SUCCESS)
+    before = tree["status"]
+    progressing = rolled_out(tree, before, Rollout(phase="Progressing", render_ref="sha256:new"), now=NOW)
+    assert progressing == before | {"rollout": {"phase": "Progressing", "renderRef": "sha256:new"}}
+
+    healthy = rolled_out(tree, progressing, Rollout(phase="Healthy", render_ref="sha256:new"), now=NOW)
+    assert healthy_at(healthy) == ["2026-01-02T03:04:05Z"]
+    assert rolled_out(tree, progressing, None, now=NOW) == before
+
+
+def test_ready_is_false_from_the_write_that_ends_a_rollout_badly_to_the_one_that_begins_the_next() -> None:
+    healthy = {"type": "Healthy", "status": "True", "reason": "Healthy", "message": "all is well"}
+    tree = release(conditions=[healthy])
+    tree["status"] = {**settled_after(tree), "conditions": [healthy, *settled_after(tree)["conditions"]]}
+    assert summary_of(tree["status"]) == {"Ready": "True", "Reconciling": "False", "Stalled": "False"}
+    own = own_status(tree)
+
+    back = rolled_out(tree, own, Rollout(phase="RolledBack", render_ref="sha256:bad", message="m"), now=NOW)
+    stalled = {"Ready": "False", "Reconciling": "False", "Stalled": "True"}
+    assert summary_of(back) == stalled
+    assert find_condition(back["conditions"], "Applied") == find_condition(own["conditions"], "Applied")
+
+    tree["status"] |= back | {"conditions": [healthy, *back["conditions"]]}
+    assert summary_of(settled_after(tree)) == stalled, "the pass that applies the last healthy render"
+    assert summary_of(begun(tree, handled={}, workflow_id="w", run_id="r", now=NOW)) == stalled
+
+    again = Rollout(phase="Progressing", render_ref="sha256:fix")
+    assert summary_of(rolled_out(tree, own_status(tree), again, now=NOW))["Stalled"] == "False"
+
+
+def settled_after(tree: Manifest) -> Manifest:
+    return settled(tree, SUCCESS, generation=7, history_limit=10, now=NOW)
+
+
+def summary_of(status: Manifest) -> dict[str, str]:
+    return {each["type"]: each["status"] for each in status["conditions"] if each["type"] in SUMMARY}
+
+
 def test_waves_before_are_applied_the_present_one_tells_how_far_it_is_and_later_ones_wait() -> None:
     plan = [(-1, 2), (0, 5), (3, 1)]
     waves = waves_at([], plan, WaveProgress(index=1, phase="Applying", applied=4), time="t1")
@@ -145,6 +228,40 @@ def test_waves_before_are_applied_the_present_one_tells_how_far_it_is_and_later_
         (3, "Pending", 0, 1),
     ]
     assert "startedAt" not in waves[2]
+
+
+def test_a_wave_is_healthy_once_one_that_waits_for_it_has_begun() -> None:
+    plan, strategies = [(0, 1), (1, 1), (2, 1)], {1: "Health"}
+    waits = waves_at(
+        [],
+        plan,
+        WaveProgress(index=0, phase="WaitingForHealth", applied=1),
+        time="t1",
+        strategies=strategies,
+    )
+    assert [(wave["phase"], wave["strategy"]) for wave in waits] == [
+        ("WaitingForHealth", "Apply"),
+        ("Pending", "Health"),
+        ("Pending", "Apply"),
+    ]
+    opened = waves_at(waits, plan, WaveProgress(index=1, phase="Applying"), time="t2", strategies=strategies)
+    later = waves_at(
+        opened, plan, WaveProgress(index=2, phase="Applied", applied=1), time="t3", strategies=strategies
+    )
+    assert [wave["phase"] for wave in later] == ["Healthy", "Applied", "Applied"]
+    assert (later[0]["startedAt"], later[0]["finishedAt"]) == ("t1", "t2")
+    again = waves_at(later, plan, WaveProgress(index=0, phase="Applying"), time="t4", strategies=strategies)
+    assert [wave["phase"] for wave in again] == ["Applying", "Pending", "Pending"]
+    assert again[0]["startedAt"] == "t4"
+
+
+def test_a_wave_that_does_not_become_healthy_has_failed_and_keeps_when_it_began() -> None:
+    plan = [(0, 1), (1, 1)]
+    began = waves_at([], plan, WaveProgress(index=0, phase="Applying"), time="t1")
+    waits = waves_at(began, plan, WaveProgress(index=0, phase="WaitingForHealth", applied=1), time="t2")
+    failed = waves_at(waits, plan, WaveProgress(index=0, phase="Failed", applied=1), time="t3")
+    assert [wave["phase"] for wave in failed] == ["Failed", "Pending"]
+    assert (failed[0]["startedAt"], failed[0]["finishedAt"]) == ("t1", "t3")
 
 
 def test_times_of_a_wave_stay_while_it_goes_on_and_it_ends_once() -> None:

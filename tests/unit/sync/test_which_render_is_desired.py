@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from convoy.api.release import Release
-from convoy.sync.desired_order import Origin, Wish, needed_renders, pin_advice, stored_wishes
+from convoy.sync.desired_order import Origin, Wish, ends_rollback, needed_renders, pin_advice, stored_wishes
 
 
 def ref(letter: str) -> str:
     return f"sha256:{letter * 64}"
 
 
-def release(*, pin: str = "", **status: Any) -> Release:
+def release(*, pin: str = "", policy: str = "Rollback", **status: Any) -> Release:
     tree: dict[str, Any] = {
         "apiVersion": "convoy.kumodo.io/v1alpha1",
         "kind": "Release",
@@ -21,7 +21,8 @@ def release(*, pin: str = "", **status: Any) -> Release:
             "clusterRef": {"name": "here"},
             "source": {"inline": {"files": {"a.yaml": ""}}},
             "content": {"manifests": {}},
-        },
+        }
+        | ({"failurePolicy": {"action": policy}} if policy else {}),
         "status": status,
     }
     if pin:
@@ -46,6 +47,19 @@ def test_the_pin_comes_first_and_the_last_healthy_one_second() -> None:
 def test_the_last_healthy_one_counts_only_where_the_rollout_is_rolled_back() -> None:
     for phase in ("Progressing", "Healthy", "Failed"):
         assert stored_wishes(release(rollout=rollout(phase))) == ()
+
+
+def test_without_a_failure_policy_nothing_is_rolled_back_any_more() -> None:
+    assert stored_wishes(release(policy="", rollout=rollout("RolledBack"))) == ()
+
+
+def test_a_rollback_ends_with_a_fresh_render_that_is_another_one_than_what_failed() -> None:
+    rolled_back = release(rollout=rollout("RolledBack"))
+
+    assert not ends_rollback(rolled_back, ref("e"))
+    assert ends_rollback(rolled_back, ref("f"))
+    assert ends_rollback(rolled_back, ref("b")), "the source went back by itself"
+    assert not ends_rollback(release(), ref("f"))
 
 
 def test_nothing_that_the_release_may_ask_for_is_deleted() -> None:

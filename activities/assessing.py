@@ -1,0 +1,66 @@
+"""The health of what a sync has just applied, looked at once, by the sync itself.
+
+Most renders are healthy at once, or their objects have no health at all (ConfigMaps, roles): then the sync says so and
+nothing follows, no Health workflow and no reconcile for news that the sync already knows. Only what is not healthy yet
+is handed over to be watched.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from activities.context import this_release
+from activities.health_status import report_health
+from activities.services import Services
+from convoy.api.errors import ConvoyError
+from convoy.api.objects import Manifest
+from convoy.api.release import Release
+from convoy.health.assessment import RenderHealth
+from convoy.health.checks import health_checks
+from convoy.health.look import look, open_assessment
+from convoy.health.phase import Phase
+from convoy.kube.errors import ApiError
+from convoy.store.renders import RenderMissing
+from workflows.contract import Plan, Watch
+
+
+@dataclass(frozen=True, slots=True)
+class Assessed:
+    """What a sync knows of the health of what it applied."""
+
+    release: Manifest
+    """The Release after what was written."""
+    digest: str = ""
+    """For `status.handled.health`; empty where nothing is known."""
+    healthy_at: str = ""
+    """When the render was healthy for the first time; empty where it was not yet."""
+    watch: Watch | None = None
+    """What is left to watch."""
+
+
+async def assess(services: Services, tree: Manifest, plan: Plan, *, changed: bool) -> Assessed:
+    """Look at what was applied and write its health, unless nothing changed and it is known to be healthy.
+
+    Where it cannot be looked at it is left to be watched: the sync itself has succeeded.
+    """
+    name = this_release()
+    known = services.ownership.health(name.namespace, name.name)
+    if not changed and (known.render_ref, known.phase) == (plan.render_ref, Phase.HEALTHY):
+        return Assessed(tree)
+    watch = Watch(plan.uid, plan.render_ref)
+    try:
+        health = await _look(services, Release.read(tree), plan)
+        reported = await report_health(services, tree, health, generation=plan.generation, ask=False)
+    except (ConvoyError, ApiError, RenderMissing):
+        return Assessed(tree, watch=watch)
+    moves = health.phase not in (Phase.HEALTHY, Phase.DEGRADED)
+    return Assessed(reported.release, reported.digest, reported.healthy_at, watch if moves else None)
+
+
+async def _look(services: Services, release: Release, plan: Plan) -> RenderHealth:
+    destination = await services.desired.destination(release)
+    render = await services.renders.load(plan.uid, plan.render_ref)
+    checks = health_checks(release.spec.health_checks)
+    assessment = await open_assessment(destination.target, render, checks=checks)
+    await look(destination.target, assessment, assessment.to_read())
+    return assessment.health()

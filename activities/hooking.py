@@ -1,0 +1,138 @@
+"""The hooks of a stage, as far as they go now (D27): `convoy.hooks` on the Release, its target and its status."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Final, Literal
+
+from temporalio import activity
+
+from activities.context import this_release
+from activities.lease import Lease
+from activities.services import Services
+from activities.stage import open_stage
+from convoy.api.errors import DeployFailed, HookFailed, WaitingForHook
+from convoy.api.hooks import HookStage
+from convoy.api.names import MANAGER_PROGRESS
+from convoy.api.objects import Manifest
+from convoy.api.release_status import HookStatus
+from convoy.hooks.definition import stage_hooks
+from convoy.hooks.entries import read_entries, with_entries
+from convoy.hooks.plan import APPROVED, FAILED, PENDING, SUCCEEDED, Run
+from convoy.hooks.stage import Grant, StagePass, advance
+from convoy.hooks.standing import Standing
+from convoy.kube.errors import NotFound
+from convoy.kube.resources import RELEASES
+from convoy.kube.status import write_status
+from convoy.sync.interruptions import Fenced
+from workflows.contract import Activity, HooksAnswer, HooksInput, Watch
+
+AGAIN_SECONDS: Final = 30.0
+"""When to look again at a target that did not answer, and at Jobs whose end nobody told of."""
+
+_EVENTS: Final[dict[str, tuple[str, Literal["Normal", "Warning"]]]] = {
+    SUCCEEDED: ("HookSucceeded", "Normal"),
+    FAILED: ("HookFailed", "Warning"),
+    APPROVED: ("HookApproved", "Normal"),
+}
+
+
+class Hooking:
+    """The activity `run-hooks`."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+
+    @activity.defn(name=Activity.RUN_HOOKS)
+    async def run_hooks(self, asked: HooksInput) -> HooksAnswer:
+        """Bring a stage of hooks as far as it goes now; what it waits for is in the answer."""
+        async with Lease() as lease:
+            try:
+                standing = await self._advance(asked, lease)
+            except DeployFailed as error:
+                if asked.stage is HookStage.PRE_SYNC:
+                    raise
+                # The render is applied and recorded: there is no failure to make of it, but a run to see done.
+                again = datetime.now(UTC).timestamp() + AGAIN_SECONDS
+                return HooksAnswer(False, WaitingForHook.reason, error.message, again)
+        if standing.done and standing.failures and asked.stage is HookStage.PRE_SYNC:
+            raise HookFailed(standing.message)
+        if standing.jobs:
+            await self._services.signals.watch(this_release(), Watch(asked.plan.uid, jobs=standing.jobs))
+        return HooksAnswer(
+            standing.done, standing.reason, standing.message, _look_again(standing), standing.awaits
+        )
+
+    async def _advance(self, asked: HooksInput, lease: Lease) -> Standing:
+        plan = asked.plan
+        stage = await open_stage(self._services, plan)
+        hooks = stage_hooks(stage.release, stage.render, asked.stage)
+        names = [hook.name for hook in hooks]
+        approvals = {hook.name for hook in hooks if hook.is_approval}
+        runs = plan.pre_sync if asked.stage is HookStage.PRE_SYNC else plan.post_sync
+
+        async def write(entries: Sequence[HookStatus]) -> None:
+            await self._write(plan.uid, entries, names, approvals)
+
+        return await advance(
+            StagePass(
+                target=stage.target,
+                release=stage.release,
+                render=stage.render,
+                requested_at=plan.requested_at,
+                stage=asked.stage,
+                runs=[Run(run.name, run.run) for run in runs],
+                grants={approved.hook: Grant(approved.by, approved.at) for approved in asked.approvals},
+                write=write,
+                now=datetime.now(UTC),
+                should_stop=lease.should_stop,
+            )
+        )
+
+    async def _write(
+        self, uid: str, entries: Sequence[HookStatus], order: Sequence[str], approvals: set[str]
+    ) -> None:
+        """Write entries into status.hooks, and tell of them by events."""
+        name = this_release()
+        before: dict[str, HookStatus] = {}
+
+        def build(tree: Manifest) -> Manifest | None:
+            if tree["metadata"]["uid"] != uid:
+                raise Fenced(f"Release {name} was deleted and made again")
+            before.clear()
+            before.update(read_entries(tree))
+            return with_entries(tree, entries, order=order)
+
+        try:
+            tree = await write_status(
+                self._services.home,
+                RELEASES,
+                name.namespace,
+                name.name,
+                manager=MANAGER_PROGRESS,
+                build=build,
+            )
+        except NotFound as error:
+            raise Fenced(f"Release {name} is gone") from error
+        for entry in entries:
+            if before.get(entry.name) != entry:
+                await self._tell(tree, entry, waits=entry.name in approvals)
+
+    async def _tell(self, tree: Manifest, entry: HookStatus, *, waits: bool) -> None:
+        reason, kind = _EVENTS.get(entry.phase or "", ("HookStarted", "Normal"))
+        if entry.phase == PENDING:
+            if not waits:
+                return  # told once its Job is there
+            reason = "ApprovalWanted"
+        told = [f"hook {entry.name}, run {entry.run}"]
+        told += [f"Job {entry.job}"] if entry.job else []
+        told += [f"approved by {entry.approved_by}"] if entry.approved_by else []
+        told += [entry.message] if entry.message else []
+        await self._services.events.emit(tree, reason=reason, note=": ".join(told), type=kind, action="Hook")
+
+
+def _look_again(standing: Standing) -> float:
+    """Return when to call again: at the deadline, and now and then while a Job runs, should its end not be told."""
+    again = datetime.now(UTC).timestamp() + AGAIN_SECONDS
+    return min(standing.deadline, again) if standing.jobs else standing.deadline

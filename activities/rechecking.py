@@ -1,0 +1,71 @@
+"""The slow look at health: at each drift pass, from the live objects that the pass has read anyway.
+
+The Health workflow is open only while something moves. What breaks later, without a sync, is found here.
+"""
+
+from __future__ import annotations
+
+from activities.health_status import report_health
+from activities.services import Services
+from activities.watching import is_latest
+from convoy.api.errors import ConvoyError
+from convoy.api.objects import Manifest
+from convoy.api.release import Release
+from convoy.api.rendered import Render
+from convoy.health.assessment import Assessment, RenderHealth
+from convoy.health.checks import health_checks
+from convoy.health.look import look, open_assessment
+from convoy.health.phase import Phase
+from convoy.health.status import says_already
+from convoy.kube.errors import ApiError
+from convoy.kube.targets import Target
+from convoy.store.renders import RenderMissing
+from workflows.contract import ReleaseId, Watch
+
+
+def applied_render(release: Release) -> str:
+    """Return the ref of the render whose health is looked at: the one applied last; empty where none was."""
+    latest = release.status.last_successful
+    return (latest.render_ref or "") if latest is not None else ""
+
+
+async def begin_recheck(release: Release, target: Target, render: Render) -> Assessment | None:
+    """Return what takes the live objects of a pass; None where the pass compares another render than is applied."""
+    if render.ref != applied_render(release):
+        return None
+    return await open_assessment(target, render, checks=health_checks(release.spec.health_checks))
+
+
+async def recheck(services: Services, tree: Manifest, assessment: Assessment | None) -> None:
+    """Write the health of the applied render, and have it watched where it moves.
+
+    Nothing is said about a Release that is applying another render, nor where the cluster does not answer: the
+    condition InSync and the Cluster say that.
+    """
+    release = Release.read(tree)
+    metadata, ref = release.metadata, applied_render(release)
+    known = services.ownership.health(metadata.namespace, metadata.name)
+    if not ref or known.render_ref not in ("", ref):
+        return
+    try:
+        health = await _look(services, release, ref, assessment)
+        if (known.render_ref, known.phase) == (ref, health.phase) and says_already(tree, health):
+            return
+        await report_health(services, tree, health)
+    except (ConvoyError, ApiError, RenderMissing):
+        return
+    watch = Watch(metadata.uid, ref)
+    if health.phase is Phase.PROGRESSING and is_latest(release, watch):
+        await services.signals.watch(ReleaseId(metadata.namespace, metadata.name), watch)
+
+
+async def _look(
+    services: Services, release: Release, ref: str, assessment: Assessment | None
+) -> RenderHealth:
+    target = (await services.desired.destination(release)).target
+    if assessment is None:
+        render = await services.renders.load(release.metadata.uid, ref)
+        checks = health_checks(release.spec.health_checks)
+        assessment = await open_assessment(target, render, checks=checks)
+    await look(target, assessment, assessment.to_see())
+    return assessment.health()

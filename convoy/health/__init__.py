@@ -1,0 +1,1 @@
+"""Whether what was applied works: rules for one object, for a wave, for a render (D26)."""

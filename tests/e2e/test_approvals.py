@@ -1,0 +1,140 @@
+"""Approval hooks: a sync waits for a person, and says who it was (D27)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.e2e.harness.api import Api
+from tests.e2e.harness.convoy import Convoy, condition_of
+from tests.e2e.hooked import FAILS, GO, hook_of, hooked, job, new_render, runs, told
+from tests.e2e.tenant import Tenant
+from tests.e2e.test_temporal_cli import Cli
+
+
+@pytest.fixture
+def api(tenant: Tenant) -> Callable[[], Api]:
+    return lambda: Api(tenant.home, tenant.namespace, "app")
+
+
+async def waits(tenant: Tenant) -> None:
+    await tenant.applied("app", "WaitingForApproval")
+
+
+async def test_a_sync_waits_for_a_person_before_anything_is_applied(
+    tenant: Tenant, api: Callable[[], Api]
+) -> None:
+    await hooked(tenant, job("migrate"), {**GO, "batch": 1})
+    await waits(tenant)
+    tree = await tenant.get("app")
+    message = condition_of(tree, "Applied")["message"]
+    assert f"kubectl convoy release approve app -n {tenant.namespace} --hook go" in message
+    assert await tenant.config_map("box") is None
+
+    answer = await api().as_user("eve").call("POST", "approve", hook="go", code=403)
+    assert answer["reason"] == "Forbidden"
+    answer = await api().call("POST", "approve", hook="go")
+
+    tree = await tenant.applied("app")
+    hook = hook_of(tree, "go")
+    assert hook["phase"] == "Approved"
+    assert hook["approvedBy"] == answer["approvedBy"] != ""
+    assert hook["startedAt"] <= hook["finishedAt"]
+    assert runs(tree)["migrate"] == ("Succeeded", 1)
+    assert [reason for reason, note in await told(tenant) if "hook go" in note] == [
+        "ApprovalWanted",
+        "HookApproved",
+    ]
+
+
+async def test_an_approval_is_for_one_render(tenant: Tenant, api: Callable[[], Api]) -> None:
+    await hooked(tenant, GO)
+    await waits(tenant)
+    await api().call("POST", "approve", hook="go")
+    await tenant.applied("app")
+
+    await tenant.sync("app")
+    await tenant.applied("app")
+    await new_render(tenant, "2")
+
+    await waits(tenant)
+    assert runs(await tenant.get("app")) == {"go": ("Pending", 2)}
+    box = await tenant.config_map("box")
+    assert box is not None
+    assert box["data"] == {"v": "1"}
+
+
+async def test_a_newer_render_asks_again(tenant: Tenant, api: Callable[[], Api]) -> None:
+    await hooked(tenant, GO)
+    await waits(tenant)
+
+    await new_render(tenant, "2")
+
+    await tenant.until("app", lambda tree: runs(tree) == {"go": ("Pending", 2)})
+    await waits(tenant)
+    await api().call("POST", "approve", hook="go")
+    await tenant.applied("app")
+    box = await tenant.config_map("box")
+    assert box is not None
+    assert box["data"] == {"v": "2"}
+
+
+async def test_what_does_not_wait_cannot_be_approved(tenant: Tenant, api: Callable[[], Api]) -> None:
+    await hooked(tenant, {**GO, "batch": 1}, job("migrate", FAILS))
+    await tenant.applied("app", "HookFailed")
+
+    unknown = await api().call("POST", "approve", hook="other", code=404)
+    early = await api().call("POST", "approve", hook="go", code=409)
+    job_hook = await api().call("POST", "approve", hook="migrate", code=404)
+
+    assert "it has go" in unknown["message"]
+    assert "does not wait: no sync has come to it yet" in early["message"]
+    assert "it has go" in job_hook["message"]
+
+
+async def test_a_second_approval_comes_too_late(tenant: Tenant, api: Callable[[], Api]) -> None:
+    await hooked(tenant, GO)
+    await waits(tenant)
+    answer = await api().call("POST", "approve", hook="go")
+    await tenant.applied("app")
+
+    late = await api().call("POST", "approve", hook="go", code=409)
+
+    assert f"it is Approved by {answer['approvedBy']}" in late["message"]
+
+
+async def test_the_temporal_cli_approves_too_and_has_to_say_who(convoy: Convoy, tenant: Tenant) -> None:
+    await hooked(tenant, GO)
+    await waits(tenant)
+    cli = Cli(convoy, tenant, "app")
+    update = ("update", "execute", "--name", "approve", "--input", '"go"')
+    with pytest.raises(AssertionError, match="say who approves"):
+        await cli(*update)
+
+    await cli(*update, "--input", '"mallory"')
+
+    assert hook_of(await tenant.applied("app"), "go")["approvedBy"] == "mallory"
+
+
+async def test_an_approval_that_nobody_gives_is_a_failed_hook(tenant: Tenant) -> None:
+    await hooked(tenant, {**GO, "timeout": "3s"})
+
+    tree = await tenant.applied("app", "HookFailed")
+
+    assert condition_of(tree, "Applied")["message"] == "hook go: nobody approved it within 3s"
+    assert await tenant.config_map("box") is None
+
+
+async def test_a_post_sync_approval_holds_up_only_what_comes_after_it(
+    tenant: Tenant, api: Callable[[], Api]
+) -> None:
+    await hooked(tenant, post=[GO, job("announce", batch=1)])
+    tree = await tenant.until("app", lambda tree: hook_of(tree, "go").get("phase") == "Pending")
+    tree = await tenant.applied("app")
+    assert await tenant.config_map("box") is not None
+    assert "announce" not in runs(tree)
+
+    await api().call("POST", "approve", hook="go")
+
+    await tenant.until("app", lambda tree: runs(tree).get("announce") == ("Succeeded", 1))

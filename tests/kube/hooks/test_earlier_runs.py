@@ -1,0 +1,137 @@
+"""D27: what becomes of the Jobs of earlier runs, of hooks that are gone, and of a Release that goes."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime
+
+import pytest
+
+from convoy.api.names import HOOK_FINALIZER
+from convoy.hooks.leftovers import as_ended, end_jobs, strays, superseded
+from convoy.sync.interruptions import Fenced
+from tests.kube.hooks.rig import POLL, A, B, HookRig, job, render_of
+
+HANGS, FAILS = "fake.local/job-hangs:1", "fake.local/job-fails:1"
+
+
+async def names(rig: HookRig) -> list[str]:
+    """Return the runs whose Jobs are there and not being deleted."""
+    return sorted(
+        each["metadata"]["annotations"]["convoy.kumodo.io/hook-run"]
+        for each in await rig.jobs()
+        if "deletionTimestamp" not in each["metadata"]
+    )
+
+
+async def until(rig: HookRig, wanted: list[str]) -> None:
+    async with asyncio.timeout(30):
+        while await names(rig) != wanted:  # noqa: ASYNC110
+            await asyncio.sleep(POLL)
+
+
+@pytest.mark.parametrize(
+    ("policy", "image", "after", "later"),
+    [
+        ("BeforeCreation", "fake.local/ready:1", ["1"], ["2"]),
+        ("BeforeCreation", FAILS, ["1"], ["2"]),
+        ("OnSuccess", "fake.local/ready:1", [], []),
+        ("OnSuccess", FAILS, ["1"], ["1", "2"]),
+        ("Never", "fake.local/ready:1", ["1"], ["1", "2"]),
+    ],
+)
+async def test_delete_policies(
+    rig: HookRig, policy: str, image: str, after: list[str], later: list[str]
+) -> None:
+    await rig.release({"name": "a", "job": job(image), "deletePolicy": policy})
+
+    await rig.finish()
+    await until(rig, after)
+    await rig.finish(render=render_of(ref=B))
+    await until(rig, later)
+
+
+@pytest.mark.parametrize("policy", ["BeforeCreation", "Never"])
+async def test_a_run_for_a_render_that_nobody_wants_any_more_has_ended_before_the_next_begins(
+    rig: HookRig, policy: str
+) -> None:
+    await rig.release({"name": "a", "job": job(HANGS), "deletePolicy": policy})
+    await rig.advance()
+    (first,) = await rig.jobs()
+    assert first["metadata"]["finalizers"] == [HOOK_FINALIZER]
+
+    standing = await rig.advance(render=render_of(ref=B))
+    while standing.message.endswith("is being ended"):
+        standing = await rig.advance(render=render_of(ref=B))
+
+    (second,) = await rig.jobs()
+    assert second["metadata"]["uid"] != first["metadata"]["uid"]
+    assert standing.jobs
+    entry = await rig.entry("a")
+    assert (entry.render_ref, entry.run, entry.phase) == (B, 2, "Running")
+
+
+async def test_hooks_that_left_the_release_are_strays_and_their_jobs_end(rig: HookRig) -> None:
+    await rig.release({"name": "a", "job": job(HANGS)})
+    await rig.advance()
+    release = await rig.read()
+    assert strays(release, render_of()) == ()
+
+    without = release.model_copy(update={"lifecycle": release.lifecycle.model_copy(update={"pre_sync": ()})})
+    gone = strays(without, render_of())
+    assert [entry.name for entry in gone] == ["a"]
+    assert await end_jobs(rig.client, gone, uid="another") == 0
+    assert await end_jobs(rig.client, gone, uid=release.metadata.uid) == 1
+    await rig.no_job_is_left()
+
+
+async def test_a_run_for_another_render_is_superseded_until_it_has_a_result(rig: HookRig) -> None:
+    await rig.release({"name": "a", "job": job(HANGS)}, {"name": "go", "approval": {}})
+    await rig.advance()
+    release = await rig.read()
+
+    assert superseded(release, render_of()) == ()
+    assert [entry.name for entry in superseded(release, render_of(ref=B))] == ["a", "go"]
+    entry = as_ended(release.status.hooks[0], datetime.now(UTC))
+    assert (entry.phase, entry.run) == ("Failed", 1)
+    assert entry.message == "it was ended, since another render is wanted"
+
+
+async def test_a_late_attempt_touches_no_job_of_a_later_run(rig: HookRig) -> None:
+    await rig.release({"name": "a", "job": job(HANGS)})
+    late = await rig.due()
+    await rig.advance()
+    while not (await rig.advance(render=render_of(ref=B))).jobs:  # noqa: ASYNC110
+        await asyncio.sleep(POLL)
+    (second,) = await rig.jobs()
+
+    with pytest.raises(Fenced):
+        await rig.advance(runs=late)
+
+    (left,) = await rig.jobs()
+    assert left["metadata"]["uid"] == second["metadata"]["uid"]
+    assert "deletionTimestamp" not in left["metadata"]
+
+
+async def test_what_is_kept_for_good_only_loses_the_finalizer_once_it_has_ended(rig: HookRig) -> None:
+    await rig.release({"name": "a", "job": job(), "deletePolicy": "Never"})
+    await rig.finish()
+    release = await rig.read()
+
+    assert await end_jobs(rig.client, release.status.hooks, uid=release.metadata.uid) == 0
+
+    assert await names(rig) == ["1"]
+
+
+async def test_the_name_of_a_job_tells_the_render(rig: HookRig) -> None:
+    await rig.release({"name": "a", "job": job(), "deletePolicy": "Never"})
+    for ref in (A, B, A):
+        await rig.finish(render=render_of(ref=ref))
+
+    renders = {
+        each["metadata"]["annotations"]["convoy.kumodo.io/hook-run"]: each["metadata"]["annotations"][
+            "convoy.kumodo.io/render-ref"
+        ]
+        for each in await rig.jobs()
+    }
+    assert renders == {"1": A, "2": B, "3": A}

@@ -1,0 +1,184 @@
+"""Update `approve`: who may let which hook go on, and that no approval is lost or taken for another run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from temporalio.client import WorkflowUpdateFailedError
+
+from convoy.policy.trigger import Trigger
+from tests.workflows.doubles import Script, failure
+from tests.workflows.driver import Driver, failed, result, state
+from workflows.contract import Activity, Approved, Decision, HookRun, HooksAnswer, Resolved, SyncRequest
+
+ASKS = HooksAnswer(done=False, reason="WaitingForApproval", message="hook go waits", awaits=("go",))
+
+
+@pytest.fixture
+def asking(script: Script) -> Script:
+    """An approval before the first wave."""
+    script.plan = replace(script.plan, pre_sync=(HookRun("go", 1), HookRun("dba", 1)), changed_render=True)
+    return script
+
+
+@pytest.fixture
+async def waiting(driver: Driver, asking: Script) -> None:
+    asking.answer(Activity.RUN_HOOKS, ASKS)
+    settled = await driver.sync_now()
+    assert (settled.reason, settled.message) == ("WaitingForApproval", "hook go waits")
+
+
+def reads(script: Script, trigger: Trigger, **changes: object) -> None:
+    """Let the next `resolve` find the same render, with another trigger."""
+    plan = replace(script.plan, trigger=trigger, **changes)  # type: ignore[arg-type]
+    script.answer(Activity.RESOLVE, Resolved(Decision.APPLY, plan))
+
+
+async def test_an_approved_hook_goes_on_and_is_told_who_approved_it(
+    driver: Driver, asking: Script, waiting: None
+) -> None:
+    reads(asking, Trigger.APPROVED)
+    run = driver.open_sync()
+    approved = await driver.approve("go", "ada@example.org")
+    assert (approved.hook, approved.by, approved.at[:2]) == ("go", "ada@example.org", "20")
+    assert (await result(run)).reason == "Applied"
+    assert [hooks.approvals for hooks in asking.args(Activity.RUN_HOOKS)] == [(), (approved,)]
+    assert [one.trigger for one in asking.args(Activity.RESOLVE)[1].requests] == [Trigger.APPROVED]
+
+
+async def test_the_query_tells_which_hooks_wait_for_a_person(driver: Driver, waiting: None) -> None:
+    assert (await state(driver.open_sync()))["awaits"] == ["go"]
+
+
+@pytest.mark.parametrize(
+    ("args", "why"),
+    [
+        (("dba", "ada"), "no hook 'dba' waits for an approval; these do: go"),
+        (("go", ""), "say who approves"),
+        (("go",), "say who approves"),
+        (("go", "ada", "more"), "positional arguments"),
+        ((), "no hook '' waits for an approval; these do: go"),
+    ],
+    ids=str,
+)
+async def test_what_waits_for_no_approval_and_a_nameless_one_are_refused(
+    driver: Driver, asking: Script, waiting: None, args: tuple[str, ...], why: str
+) -> None:
+    with pytest.raises(WorkflowUpdateFailedError) as refused:
+        await driver.approve(*args)
+    assert why in str(refused.value.cause)
+    assert asking.steps().count(Activity.RESOLVE) == 1
+
+
+async def test_a_sync_that_waits_for_nobody_refuses_an_approval(driver: Driver, asking: Script) -> None:
+    gate = asking.hold(Activity.APPLY_WAVE)
+    run = await driver.sync()
+    await gate.reached()
+    with pytest.raises(WorkflowUpdateFailedError) as refused:
+        await driver.approve("go", "ada")
+    assert "no hook 'go' waits for an approval; none does" in str(refused.value.cause)
+    gate.open()
+    await result(run)
+
+
+async def test_a_hook_is_approved_once(driver: Driver, asking: Script, waiting: None) -> None:
+    gate = asking.hold(Activity.RESOLVE)
+    reads(asking, Trigger.APPROVED)
+    run = driver.open_sync()
+    await driver.approve("go", "ada")
+    await gate.reached()
+    with pytest.raises(WorkflowUpdateFailedError):
+        await driver.approve("go", "bob")
+    gate.open()
+    await result(run)
+    assert [one.by for one in asking.args(Activity.RUN_HOOKS)[-1].approvals] == ["ada"]
+
+
+async def test_an_approval_while_the_wait_is_recorded_is_not_lost(driver: Driver, asking: Script) -> None:
+    asking.answer(Activity.RUN_HOOKS, ASKS)
+    gate = asking.hold(Activity.RECORD)
+    run = await driver.sync()
+    await gate.reached()
+    reads(asking, Trigger.APPROVED)
+    await driver.approve("go", "ada")
+    gate.open()
+    assert (await result(run)).reason == "Applied"
+
+
+async def test_an_approval_during_a_tick_is_not_lost(driver: Driver, asking: Script, waiting: None) -> None:
+    gate = asking.hold(Activity.DRY_RUN)
+    reads(asking, Trigger.PERIODIC)
+    run = driver.open_sync()
+    await driver.sync(SyncRequest(trigger=Trigger.PERIODIC, uid="uid-1"))
+    await gate.reached()
+    await driver.approve("go", "ada")
+    gate.open()
+    await result(run)
+    assert [one.by for one in asking.args(Activity.RUN_HOOKS)[1].approvals] == ["ada"]
+
+
+async def test_an_approval_outlives_a_pass_that_fails_before_it_is_written_down(
+    driver: Driver, asking: Script, waiting: None
+) -> None:
+    gate = asking.hold(Activity.DRY_RUN)
+    asking.answer(Activity.DRY_RUN, failure("DeployFailed", "no"))
+    reads(asking, Trigger.PERIODIC)
+    run = driver.open_sync()
+    await driver.sync(SyncRequest(trigger=Trigger.PERIODIC, uid="uid-1"))
+    await gate.reached()
+    await driver.approve("go", "ada")
+    gate.open()
+    assert (await result(run)).reason == "Applied"
+    assert [one.by for one in asking.args(Activity.RUN_HOOKS)[1].approvals] == ["ada"]
+
+
+async def test_an_approval_that_stands_in_the_status_is_not_taken_for_the_next_run(
+    driver: Driver, asking: Script, waiting: None
+) -> None:
+    runs = HooksAnswer(done=False, reason="WaitingForHook", message="hook migrate runs")
+    asking.answer(Activity.RUN_HOOKS, runs)
+    reads(asking, Trigger.APPROVED)
+    await driver.approve("go", "ada")
+    await asking.called(Activity.RECORD, 2)
+    reads(asking, Trigger.SPEC_CHANGED)
+    run = driver.open_sync()
+    await driver.sync(SyncRequest(trigger=Trigger.SPEC_CHANGED, uid="uid-1", id="new"))
+    await result(run)
+    assert [len(hooks.approvals) for hooks in asking.args(Activity.RUN_HOOKS)] == [0, 1, 0]
+
+
+async def test_an_approval_of_one_render_does_not_count_for_the_next(
+    driver: Driver, asking: Script, waiting: None
+) -> None:
+    gate = asking.hold(Activity.RESOLVE)
+    reads(asking, Trigger.APPROVED, render_ref="r2")
+    run = driver.open_sync()
+    await driver.sync(SyncRequest(trigger=Trigger.PERIODIC, uid="uid-1"))
+    await gate.reached()
+    await driver.approve("go", "ada")
+    gate.open()
+    await result(run)
+    assert [hooks.approvals for hooks in asking.args(Activity.RUN_HOOKS)] == [()] * len(
+        asking.args(Activity.RUN_HOOKS)
+    )
+
+
+async def test_an_approval_after_the_sync_is_taken_too(driver: Driver, script: Script) -> None:
+    script.plan = replace(script.plan, post_sync=(HookRun("go", 1),), changed_render=True)
+    script.answer(Activity.RUN_HOOKS, ASKS)
+    assert (await driver.sync_now()).reason == "Applied"
+    reads(script, Trigger.APPROVED, changed_render=False)
+    run = driver.open_sync()
+    approved: Approved = await driver.approve("go", "ada")
+    await result(run)
+    assert script.args(Activity.RUN_HOOKS)[-1].approvals == (approved,)
+    assert script.steps().count(Activity.APPLY_WAVE) == 2
+
+
+async def test_a_refused_hook_ends_the_sync(driver: Driver, asking: Script, waiting: None) -> None:
+    asking.answer(Activity.RUN_HOOKS, failure("HookFailed", "nobody approved hook go within 24h"))
+    reads(asking, Trigger.TIMED_OUT)
+    run = driver.open_sync()
+    await driver.sync(SyncRequest(trigger=Trigger.TIMED_OUT, uid="uid-1"))
+    assert (await failed(run)).type == "HookFailed"

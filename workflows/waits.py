@@ -1,0 +1,84 @@
+"""What becomes of a wait when something comes in: it goes on, it is made again, or it is over (D25)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from convoy.api.errors import Transient, error_classes
+from convoy.api.names import APPLIED
+from convoy.policy.trigger import Trigger
+from workflows.contract import HookRun, Outcome, Plan
+from workflows.state import Point, Resume, Wait
+
+GOES_ON = (Trigger.HEALTH_REACHED, Trigger.HEALTH_CHANGED, Trigger.APPROVED, Trigger.TIMED_OUT)
+"""What may have ended the wait: the pass goes on where it stands. Every other pass applies the finished waves again."""
+
+_ENDS = (Trigger.CREATED, Trigger.SPEC_CHANGED)
+"""What ends a wait though the render is the same."""
+
+
+def is_same(wait: Wait, plan: Plan) -> bool:
+    """Return whether a pass over this plan is about what is waited for, and not about something newer."""
+    before = wait.at.plan
+    return (
+        (plan.uid, plan.render_ref) == (before.uid, before.render_ref)
+        and not plan.forced
+        and plan.trigger not in _ENDS
+    )
+
+
+def gone_on(wait: Wait, plan: Plan) -> Resume:
+    """Return where a pass goes on that finds the wait over: the attempt is the same, the request may be a later one.
+
+    While postSync hooks run the attempt has its result already, and the pass is a reconcile of its own.
+    """
+    at = wait.at
+    if at.point is Point.POST_SYNC:
+        return replace(at, plan=replace(plan, post_sync=at.plan.post_sync), changed=0, pruned=0)
+    # `run_id`: the run may have continued as new since, and `status.sync` tells of the latest.
+    latest = replace(at.plan, requested_at=plan.requested_at, generation=plan.generation, run_id=plan.run_id)
+    return replace(at, plan=latest)
+
+
+def made_again(wait: Wait, plan: Plan) -> Resume:
+    """Return where a pass begins that applies the finished waves again; deadline and hook runs stay."""
+    at, before = wait.at, wait.at.plan
+    post_sync = _kept_runs(before.post_sync, plan.post_sync)
+    if at.point is Point.POST_SYNC:
+        return Resume(replace(plan, post_sync=post_sync), point=Point.CLAIM)
+    plan = replace(
+        plan,
+        trigger=before.trigger,
+        started_at=before.started_at,
+        force_requested_at=before.force_requested_at,
+        pre_sync=_kept_runs(before.pre_sync, plan.pre_sync),
+        post_sync=post_sync,
+    )
+    return Resume(
+        plan,
+        point=Point.CLAIM,
+        changed=at.changed,
+        planned_at=at.planned_at,
+        gate=at.gate,
+        deadline=at.deadline,
+    )
+
+
+def survives(wait: Wait, plan: Plan, outcome: Outcome, *, now: float) -> bool:
+    """Return whether a pass that applied nothing leaves the wait as it is.
+
+    It does where the pass failed for a passing reason, so that an unreachable source does not extend a deadline, and
+    where it only reported that the render is applied.
+    """
+    if wait.deadline and now >= wait.deadline:
+        return False
+    error = error_classes().get(outcome.reason)
+    if error is not None:
+        return issubclass(error, Transient)
+    return outcome.reason == APPLIED and is_same(wait, plan)
+
+
+def _kept_runs(before: tuple[HookRun, ...], now: tuple[HookRun, ...]) -> tuple[HookRun, ...]:
+    """Return the hooks that are due now with the numbers that their runs have in this attempt (D27)."""
+    runs = {hook.name: hook.run for hook in before}
+    return tuple(HookRun(hook.name, runs.get(hook.name, hook.run)) for hook in now)
