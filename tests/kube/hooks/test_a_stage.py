@@ -86,10 +86,12 @@ async def test_a_failed_hook_ends_its_stage_with_its_batch(rig: HookRig) -> None
     assert len(await rig.jobs()) == 2, "it is told again, and nothing runs"
 
 
-async def test_a_hook_that_does_not_end_fails_at_its_deadline_and_its_job_ends_by_itself(
+@pytest.mark.parametrize("policy", ["BeforeCreation", "Never"])
+async def test_a_hook_that_does_not_end_fails_at_its_deadline_and_its_job_goes(
     rig: HookRig,
+    policy: str,
 ) -> None:
-    await rig.release({"name": "slow", "timeout": "90s", "job": job(HANGS)})
+    await rig.release({"name": "slow", "timeout": "90s", "job": job(HANGS), "deletePolicy": policy})
     standing = await rig.advance()
     (made,) = await rig.jobs()
     assert made["spec"]["activeDeadlineSeconds"] == 90
@@ -101,8 +103,18 @@ async def test_a_hook_that_does_not_end_fails_at_its_deadline_and_its_job_ends_b
     (failure,) = (await rig.advance()).failures
 
     assert f"the Job {entry.job} did not end within 1m30s" in failure
-    (left,) = await rig.jobs()
-    assert "finalizers" not in left["metadata"]
+    await rig.no_job_is_left()
+
+
+async def test_a_suspended_job_is_not_left_to_run_after_its_failure(rig: HookRig) -> None:
+    await rig.release({"name": "slow", "timeout": "90s", "job": job(suspend=True)})
+    await rig.advance()
+
+    rig.lost = timedelta(seconds=91)
+    (failure,) = (await rig.advance()).failures
+
+    assert failure.endswith("did not end within 1m30s; it has no Pod whose log could be read")
+    await rig.no_job_is_left()
 
 
 async def test_a_job_that_was_removed_by_force_is_a_failure(rig: HookRig) -> None:
