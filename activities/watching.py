@@ -121,6 +121,9 @@ class Watching:
                 return self._answer(render_settled=True)
             if self._age() > SLICE:
                 return self._answer()
+            name = this_release()
+            if not self._services.siblings.is_there(name.namespace, name.name, self._uid):
+                return Observed(gone=True)
             rung = await self._next_changes()
             everything = time.monotonic() - self._looked >= self._interval()
 

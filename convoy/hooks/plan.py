@@ -67,8 +67,12 @@ def runs_due(
         failed = [hook for hook in batch if _failed(hook, known, trigger)]
         again = forced or any(_asked_again(hook, known[hook.name], release) for hook in failed)
         if failed and not again:
-            reported = tuple(Run(hook.name, numbers[hook.name], hook.definition) for hook in failed)
-            return reported if stage is HookStage.PRE_SYNC else tuple(found)
+            going = [hook for hook in batch if hook.name in known and not hook_is_over(known[hook.name])]
+            if stage is HookStage.PRE_SYNC:
+                return tuple(
+                    Run(hook.name, numbers[hook.name], hook.definition) for hook in (*failed, *going)
+                )
+            return (*found, *(Run(hook.name, numbers[hook.name], hook.definition) for hook in going))
         for hook in batch:
             entry, number = known.get(hook.name), numbers.get(hook.name, 0)
             if entry is None and hooked and number and not hook.every_sync:

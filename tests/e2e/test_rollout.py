@@ -9,8 +9,8 @@ from typing import Any
 from convoy.api.names import SYNC_REQUESTED_AT
 from convoy.api.objects import Manifest, ObjectKey
 from tests.e2e.harness.convoy import Convoy, condition_of
-from tests.e2e.hooked import FAILS, job, placed, runs
-from tests.e2e.tenant import Tenant, applied_of, config_map
+from tests.e2e.hooked import FAILS, GO, job, placed, runs
+from tests.e2e.tenant import Tenant, applied_of, config_map, is_settled
 from tests.e2e.test_events_of_a_release import told
 from workflows.contract import ReleaseId
 
@@ -86,6 +86,18 @@ def successful(tree: Manifest) -> str:
     return str(((tree.get("status") or {}).get("lastSuccessful") or {}).get("renderRef"))
 
 
+def works(tree: Manifest) -> bool:
+    return all(condition_of(tree, kind).get("status") == "True" for kind in ("Applied", "Healthy"))
+
+
+def is_ready(tree: Manifest) -> bool:
+    return summary_of(tree) == {"Ready": "True", "Reconciling": "False", "Stalled": "False"}
+
+
+def summary_of(tree: Manifest) -> dict[str, str]:
+    return {kind: condition_of(tree, kind)["status"] for kind in ("Ready", "Reconciling", "Stalled")}
+
+
 async def image(convoy: Convoy, tenant: Tenant) -> str:
     live = await convoy.objects.get(ObjectKey("apps", "Deployment", tenant.namespace, "web"))
     return str(live["spec"]["template"]["spec"]["containers"][0]["image"]) if live is not None else ""
@@ -125,8 +137,16 @@ async def test_a_render_that_does_not_become_healthy_goes_back_and_a_fix_is_roll
     events = await told(tenant, "app", "RolloutHealthy", "RolledBack")
     assert events["RolledBack"][0]["type"] == "Warning"
 
+    # What is applied works, and yet the Release is not what its source says.
+    tree = await tenant.until("app", works, "what is back to be healthy")
+    assert summary_of(tree) == {"Ready": "False", "Reconciling": "False", "Stalled": "True"}
+    for kind in ("Ready", "Stalled"):
+        told_by = condition_of(tree, kind)
+        assert (told_by["reason"], told_by["message"]) == ("RolledBack", rollout_of(tree)["message"])
+
     await push(tenant, FIX, LONG)
     tree = await rolled(tenant, "Healthy")
+    await tenant.until("app", is_ready, "Ready")
     assert rollout_of(tree)["renderRef"] not in (good, bad)
     assert await image(convoy, tenant) == FIX
     assert await tenant.config_map("new") is not None
@@ -157,6 +177,7 @@ async def test_hold_leaves_the_failed_render_as_it_is(convoy: Convoy, tenant: Te
 
     assert "Nothing is rolled back: failurePolicy.action is Hold. " in rollout_of(tree)["message"]
     assert rollout_of(tree)["lastHealthyRenderRef"] == good
+    assert condition_of(tree, "Ready")["reason"] == condition_of(tree, "Stalled")["reason"] == "RolloutFailed"
     assert await image(convoy, tenant) == BAD
     await tenant.sync("app")
     await tenant.applied("app")
@@ -248,6 +269,22 @@ async def test_a_failed_presync_hook_rolls_back_at_once_and_hooks_nothing_again(
     assert runs(tree) == {"migrate": ("Failed", 1)}, "not for the render that is back: it had its hooks"
     assert await image(convoy, tenant) == GOOD
     assert await tenant.config_map("new") is None
+
+
+async def test_the_time_that_a_person_takes_to_approve_does_not_count(convoy: Convoy, tenant: Tenant) -> None:
+    await healthy(tenant)
+    await push(tenant, FIX, SHORT, pre_sync=[GO])
+    tree = await tenant.applied("app", "WaitingForApproval")
+    begun = rollout_of(tree)
+    await asyncio.sleep(4)
+    await tenant.sync("app")  # a pass that looks at the rollout, as a tick makes one
+    tree = await tenant.until(
+        "app", lambda tree: is_settled(tree) and rollout_of(tree) != begun, "a clock that is set back"
+    )
+    assert applied_of(tree)["reason"] == "WaitingForApproval"
+    assert rollout_of(tree)["phase"] == "Progressing"
+    assert rollout_of(tree)["startedAt"] > begun["startedAt"]
+    assert await image(convoy, tenant) == GOOD
 
 
 async def test_a_failed_postsync_hook_changes_nothing(convoy: Convoy, tenant: Tenant) -> None:

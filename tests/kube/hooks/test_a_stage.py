@@ -10,7 +10,6 @@ from convoy.api.hooks import HookStage
 from convoy.api.names import HOOK_FINALIZER, RELEASE_UID
 from convoy.api.times import parse_time
 from convoy.hooks.job import JOBS
-from convoy.hooks.plan import Run
 from convoy.hooks.stage import Grant
 from convoy.kube.resources import RELEASES
 from tests.kube.hooks.rig import HookRig, job
@@ -170,6 +169,7 @@ async def test_a_namespace_that_is_not_there_is_a_failure_in_the_servers_words(r
     (failure,) = (await rig.advance()).failures
 
     assert f"namespace {rig.namespace}-none does not exist" in failure
+    assert failure.endswith("; a preSync hook runs before the render is applied")
 
 
 async def test_a_job_of_that_name_that_somebody_else_made_is_not_taken_for_ours(rig: HookRig) -> None:

@@ -179,6 +179,14 @@ def test_a_failed_post_sync_hook_ends_its_stage() -> None:
     assert due(known, stage=POST, forced=True) == [("warm", 2), ("migrate", 2), ("last", 1)]
 
 
+def test_what_runs_beside_a_failed_hook_is_seen_to_its_end() -> None:
+    beside = [job("migrate"), job("slow"), job("last", batch=1)]
+    known = [failed(run=2), entry("slow", "Running", run=4)]
+
+    assert due(release(*beside, hooks=known)) == [("migrate", 2), ("slow", 4)]
+    assert due(release(post=beside, hooks=known), stage=POST) == [("slow", 4)]
+
+
 def test_numbers_only_grow() -> None:
     known = release(job("migrate"), hooks=[entry("migrate", "Succeeded", ref=B, run=9)])
 
