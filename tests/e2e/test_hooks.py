@@ -50,7 +50,7 @@ async def test_no_hook_is_run_again_by_a_resync_or_by_self_heal_and_every_sync_b
     report = await convoy.check(ReleaseId(tenant.namespace, "app"))
 
     assert report.verdict == "Drifted"
-    await tenant.until("app", lambda tree: tree["status"]["lastSuccessful"]["trigger"] == "SelfHeal")
+    await tenant.until("app", lambda tree: tree["status"]["lastAttempted"]["trigger"] == "SelfHeal")
     assert runs(await tenant.applied("app")) == {"migrate": ("Succeeded", 1), "warm": ("Succeeded", 1)}
     await tenant.sync("app")
     tree = await tenant.until("app", lambda tree: runs(tree)["warm"] == ("Succeeded", 2))
