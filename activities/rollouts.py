@@ -78,13 +78,8 @@ async def rollout_now(
     )
 
 
-async def rollout_of_a_sync(
-    services: Services, release: Release, desired: Desired, *, forced: bool
-) -> Rollout | None:
-    """Return the rollout of a Release as a sync of what it desires begins.
-
-    Raises `DeployFailed` if the render store does not answer.
-    """
+def rollout_of_a_sync(release: Release, desired: Desired, *, forced: bool) -> Rollout | None:
+    """Return the rollout of a Release as a sync of what it desires begins."""
     if desired.origin is Origin.LAST_HEALTHY:
         return next_rollout(release.status.rollout, replace(_sight(release), fault=desired.fault))
     return next_rollout(
@@ -94,7 +89,6 @@ async def rollout_of_a_sync(
             starting=desired.render.ref,
             forced=forced,
             last_healthy=last_healthy_render(release),
-            obstacle=await _obstacle(services, release),
         ),
     )
 
@@ -153,7 +147,7 @@ async def _obstacle(services: Services, release: Release) -> str:
     ref = rollout.last_healthy_render_ref if rollout is not None else None
     if policy is None or policy.action != "Rollback" or not ref:
         return ""
-    if rollout is None or rollout.phase not in (Phase.PROGRESSING, Phase.ROLLED_BACK):
+    if rollout is None or rollout.phase != Phase.PROGRESSING:
         return ""
     if services.settings.render_store_url is None:
         return "this installation has no render store (--render-store-url)"

@@ -104,13 +104,10 @@ def deadline(rollout: Rollout | None, policy: FailurePolicy | None) -> datetime 
 
 
 def _started(before: Rollout | None, seen: Seen) -> Rollout:
-    if before is not None and before.render_ref == seen.starting and not seen.forced:
-        if before.phase != Phase.ROLLED_BACK:
-            return before
-        if not seen.pinned:
-            # A sync begins with what failed, since the last healthy render cannot be had any more.
-            told = f"The render {brief_ref(before.render_ref)} failed"
-            return _held(before, told, seen.obstacle or "the last healthy render could not be read", seen)
+    # A pin on what has failed and was rolled back is a person's try again, as a force is.
+    tries_again = seen.forced or (before is not None and before.phase == Phase.ROLLED_BACK and seen.pinned)
+    if before is not None and before.render_ref == seen.starting and not tries_again:
+        return before
     last = before.last_healthy_render_ref if before is not None else None
     return Rollout(
         phase=Phase.PROGRESSING,

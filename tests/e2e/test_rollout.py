@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
 
 from convoy.api.names import SYNC_REQUESTED_AT
 from convoy.api.objects import Manifest, ObjectKey
@@ -256,6 +261,37 @@ async def test_a_render_that_the_cluster_rejects_fails_too_and_the_message_says_
     assert successful(tree) == good
 
 
+@pytest.mark.parametrize(
+    "automatic", [True, False], ids=["automatic", "manual: its request is still pending"]
+)
+async def test_a_rollback_ends_the_wait_at_the_gate_of_a_wave(
+    convoy: Convoy, tenant: Tenant, automatic: bool
+) -> None:
+    def files(image: str, version: str) -> dict[str, Any]:
+        late = config_map("late", tenant.namespace, wave=1, v=version)
+        return {"web.yaml": web(tenant.namespace, image), "late.yaml": late}
+
+    gate = [{"wave": 1, "strategy": "Health", "timeout": "10m"}]
+    await tenant.release("app", files(GOOD, "1"), **policy(LONG), syncWaves=gate)
+    good = rollout_of(await rolled(tenant, "Healthy"))["renderRef"]
+
+    source = {"source": {"inline": {"files": files(BAD, "2")}}}
+    await tenant.patch("app", {"spec": source | policy(SHORT) | {"syncPolicy": {"automatic": automatic}}})
+    if not automatic:
+        await tenant.applied("app", "WaitingForSync")
+        await tenant.sync("app")
+    tree = await rolled(tenant, "RolledBack")
+    assert "within 2s: WaitingForWave: " in rollout_of(tree)["message"]
+
+    tree = await tenant.applied("app")
+    assert successful(tree) == good
+    assert await image(convoy, tenant) == GOOD
+    late = await tenant.config_map("late")
+    assert late is not None
+    assert late["data"] == {"v": "1"}, "the second wave of the failed render never began"
+    assert len(tree["status"]["history"]) == 1
+
+
 async def test_a_failed_presync_hook_rolls_back_at_once_and_hooks_nothing_again(
     convoy: Convoy, tenant: Tenant
 ) -> None:
@@ -374,3 +410,26 @@ async def test_the_time_that_a_release_is_suspended_does_not_count(convoy: Convo
 
     await tenant.patch("app", {"spec": {"suspend": False}})
     await back(tenant, good)
+
+
+async def test_a_rollback_whose_render_is_missing_for_a_moment_applies_nothing(
+    convoy: Convoy, tenant: Tenant
+) -> None:
+    good = await healthy(tenant, policy=PRUNE | {"retryBackoff": {"initial": "1s", "factor": 1}})
+    await push(tenant, BAD, SHORT)
+    tree = await back(tenant, good)
+    folder = Path(urlsplit(convoy.settings.render_store_url or "").path) / "renders" / tree["metadata"]["uid"]
+    away = folder.rename(folder.with_name(f"{folder.name}-away"))
+
+    await tenant.sync("app")
+    tree = await tenant.applied("app", "DeployFailed")
+    assert "rolled back to its last healthy render" in applied_of(tree)["message"]
+    assert f"kubectl convoy release sync app -n {tenant.namespace} --force" in applied_of(tree)["message"]
+    report = await convoy.check(ReleaseId(tenant.namespace, "app"))
+    assert (report.verdict, report.heal) == ("Drifted", False)
+
+    shutil.rmtree(folder, ignore_errors=True)
+    away.rename(folder)
+    tree = await tenant.applied("app")
+    assert (successful(tree), rollout_of(tree)["phase"]) == (good, "RolledBack")
+    assert await image(convoy, tenant) == GOOD

@@ -78,12 +78,7 @@ TRANSITIONS: list[tuple[str, Rollout | None, dict[str, Any], tuple[str, str, str
     ("the failed one becomes healthy, rolled back", ROLLED_BACK, {"healthy": BAD}, ("RolledBack", BAD, GOOD)),
     ("the render that is back is healthy", ROLLED_BACK, {"healthy": GOOD}, ("RolledBack", BAD, GOOD)),
     ("rolled back for long", ROLLED_BACK, {"now": TOO_LATE, "trouble": "x"}, ("RolledBack", BAD, GOOD)),
-    (
-        "rolled back, and the last healthy render is lost",
-        ROLLED_BACK,
-        {"starting": BAD, "obstacle": "the render store has no such render"},
-        ("Failed", BAD, GOOD),
-    ),
+    ("what has failed is synced again, rolled back", ROLLED_BACK, {"starting": BAD}, ("RolledBack", BAD, GOOD)),
     ("a person pins what has failed", ROLLED_BACK, {"starting": BAD, "pinned": True}, ("Progressing", BAD, GOOD)),
     ("what has failed stays pinned", FAILED, {"starting": BAD, "pinned": True}, ("Failed", BAD, GOOD)),
     *(
