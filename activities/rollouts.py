@@ -15,7 +15,7 @@ from convoy.api.objects import Manifest
 from convoy.api.release import Release
 from convoy.api.release_status import Rollout
 from convoy.api.rendered import brief_ref
-from convoy.health.observed import healthy_render, last_healthy_render, trouble_of
+from convoy.health.observed import healthy_render, last_healthy_render, revisions_of, trouble_of
 from convoy.health.rollout import Phase, Seen, deadline, next_rollout
 from convoy.kube.errors import NotFound
 from convoy.kube.resources import INVENTORIES
@@ -137,6 +137,7 @@ def _sight(release: Release) -> Seen:
         policy=release.spec.failure_policy,
         now=datetime.now(UTC),
         release=f"{release.metadata.name} -n {release.metadata.namespace}",
+        revisions=revisions_of(release),
         pinned=release.pin is not None,
     )
 

@@ -123,9 +123,10 @@ async def test_a_render_that_does_not_become_healthy_goes_back_and_a_fix_is_roll
     assert bad != good
     assert rollout_of(tree)["lastHealthyRenderRef"] == good
     message = rollout_of(tree)["message"]
-    assert f"The render {bad[:19]} was not applied and healthy within 2s: " in message
+    revisions = {each["renderRef"]: each["revision"] for each in tree["status"]["history"]}
+    assert f"The render {bad[:19]} ({revisions[bad]}) was not applied and healthy within 2s: " in message
     assert f"Deployment.apps {tenant.namespace}/web" in message
-    assert f"The last healthy render {good[:19]} takes its place" in message
+    assert f"The last healthy render {good[:19]} ({revisions[good]}) takes its place" in message
     assert f"kubectl convoy release sync app -n {tenant.namespace} --force" in message
     assert await image(convoy, tenant) == GOOD
     assert await tenant.config_map("old") is not None

@@ -170,6 +170,15 @@ def test_a_rollback_says_what_failed_what_is_back_and_what_to_do() -> None:
     )
 
 
+def test_a_render_is_told_with_the_revision_that_it_comes_from() -> None:
+    found = after(PROGRESSING, now=TOO_LATE, revisions={BAD: "main@sha1:2", GOOD: "main@sha1:1"})
+
+    assert found is not None
+    assert found.message is not None
+    assert found.message.startswith("The render sha256:bbbbbbbbbbbb (main@sha1:2) was not applied")
+    assert "The last healthy render sha256:aaaaaaaaaaaa (main@sha1:1) takes its place" in found.message
+
+
 @pytest.mark.parametrize(
     ("seen", "told"),
     [
