@@ -198,7 +198,7 @@ class Resolving:
         def build(tree: Manifest) -> Manifest | None:
             if tree["metadata"]["uid"] != metadata.uid:
                 return None  # deleted and made again (D39)
-            return rolled_out(own_status(tree), rollout, now=datetime.now(UTC))
+            return rolled_out(tree, own_status(tree), rollout, now=datetime.now(UTC))
 
         tree = await write_status(
             self._services.home, RELEASES, metadata.namespace, metadata.name, manager=MANAGER, build=build

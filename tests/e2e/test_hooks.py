@@ -90,6 +90,15 @@ async def test_a_failed_hook_is_reported_again_without_running_until_a_person_as
     assert await tenant.config_map("box") is None
 
 
+async def test_what_a_failed_hook_holds_back_is_drift_that_nobody_heals(
+    convoy: Convoy, tenant: Tenant
+) -> None:
+    await hooked(tenant, job("migrate", FAILS))
+    await tenant.applied("app", "HookFailed")
+    report = await convoy.check(ReleaseId(tenant.namespace, "app"))
+    assert (report.verdict, report.missing, report.heal) == ("Drifted", 1, False)
+
+
 async def test_a_failed_hook_runs_again_once_it_is_mended(tenant: Tenant) -> None:
     await hooked(tenant, job("migrate", FAILS), policy={"interval": "2s"})
     await tenant.applied("app", "HookFailed")
