@@ -260,19 +260,20 @@ def _with_render(plan: Plan, release: Release, desired: Desired, *, store: bool)
         prune_after_healthy=release.spec.sync_policy.prune.after_healthy,
         store=store,
         changed_render=latest is None or latest.render_ref != render.ref,
-        pre_sync=_runs(release, desired, HookStage.PRE_SYNC, forced=plan.forced),
-        post_sync=_runs(release, desired, HookStage.POST_SYNC, forced=plan.forced),
+        pre_sync=_runs(plan, release, desired, HookStage.PRE_SYNC),
+        post_sync=_runs(plan, release, desired, HookStage.POST_SYNC),
         failed_gate=0 if anew else failed_gate(release.status, render.ref, waves),
     )
 
 
-def _runs(release: Release, desired: Desired, stage: HookStage, *, forced: bool) -> tuple[HookRun, ...]:
+def _runs(plan: Plan, release: Release, desired: Desired, stage: HookStage) -> tuple[HookRun, ...]:
     due = runs_due(
         stage_hooks(release, desired.render, stage),
         release,
         render_ref=desired.render.ref,
         stage=stage,
-        forced=forced,
+        trigger=plan.trigger,
+        forced=plan.forced,
         rollback=desired.origin is Origin.LAST_HEALTHY,
     )
-    return tuple(HookRun(run.name, run.number) for run in due)
+    return tuple(HookRun(run.name, run.number, run.definition) for run in due)

@@ -168,6 +168,8 @@ class HookRun:
 
     name: str
     run: int
+    definition: str = ""
+    """Digest of the hook as the pass has read it; of a chart's hook empty."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,7 +40,7 @@ async def test_a_sync_waits_for_a_hook_and_says_so(tenant: Tenant) -> None:
     assert tree["status"].get("lastSuccessful") is None
 
 
-async def test_once_per_render_is_not_run_again_by_a_resync_or_by_self_heal_and_every_sync_is(
+async def test_no_hook_is_run_again_by_a_resync_or_by_self_heal_and_every_sync_by_a_request(
     convoy: Convoy, tenant: Tenant
 ) -> None:
     await hooked(tenant, job("migrate"), job("warm", runPolicy="EverySync"))
@@ -50,6 +50,9 @@ async def test_once_per_render_is_not_run_again_by_a_resync_or_by_self_heal_and_
     report = await convoy.check(ReleaseId(tenant.namespace, "app"))
 
     assert report.verdict == "Drifted"
+    await tenant.until("app", lambda tree: tree["status"]["lastAttempted"]["trigger"] == "SelfHeal")
+    assert runs(await tenant.applied("app")) == {"migrate": ("Succeeded", 1), "warm": ("Succeeded", 1)}
+    await tenant.sync("app")
     tree = await tenant.until("app", lambda tree: runs(tree)["warm"] == ("Succeeded", 2))
     assert runs(tree)["migrate"] == ("Succeeded", 1)
     await new_render(tenant, "2")
