@@ -52,11 +52,12 @@ format: .venv/.synced ## format the code and mend what the linter can
 
 # The stamps hold what the environment was made from; uv lives apart, since a sync removes what is not locked.
 .venv/.synced: pyproject.toml uv.lock $(UV)
-	@echo "setting up .venv"
+	@echo "making a Python environment in .venv: once, and it takes some minutes"
 	@UV_PYTHON_DOWNLOADS=never $(UV) sync --quiet --frozen --compile-bytecode --python $(PYTHON)
 	@touch $@
 
 $(UV): Makefile
+	@echo "fetching uv $(UV_VERSION) into .state/uv: once"
 	@$(PYTHON) -m venv .state/uv
 	@.state/uv/bin/pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
 	@touch $@
