@@ -16,10 +16,10 @@ from convoy.api.objects import Manifest, ObjectKey
 from convoy.api.release import Release
 from convoy.api.rendered import RenderedObject
 from convoy.health.assessment import Assessment, RenderHealth
-from convoy.health.judge import judge
 from convoy.health.look import look
 from convoy.health.phase import Phase
 from convoy.hooks.entries import read_entries
+from convoy.hooks.job import end_of
 from convoy.hooks.plan import hook_is_over
 from convoy.kube.doorbell import Listener
 from convoy.kube.errors import NotFound
@@ -146,12 +146,15 @@ class Watching:
                 self._open_jobs = self._open_jobs - {key}
 
     async def _is_finished(self, key: ObjectKey) -> bool:
-        """Whether a Job has ended; one that is gone has, and its hook says what that means."""
+        """Whether a Job has ended; one that is gone has, and its hook says what that means.
+
+        By the words of the hook and not of its health: one that is done and being deleted (a TTL) is no less done.
+        """
         try:
             live = await with_retries(lambda: self._target.client.get(JOBS, key.namespace, key.name))
         except NotFound:
             return True
-        return judge(key, live).phase in (Phase.HEALTHY, Phase.DEGRADED)
+        return end_of(live) is not None
 
     async def _render_is_settled(self) -> bool:
         """Write what is new; whether nothing is left to watch of the render."""

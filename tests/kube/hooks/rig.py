@@ -18,14 +18,13 @@ from convoy.api.release_status import HookStatus
 from convoy.api.rendered import Render, RenderedObject
 from convoy.hooks.definition import stage_hooks
 from convoy.hooks.entries import with_entries
-from convoy.hooks.job import JOBS
 from convoy.hooks.plan import Run, runs_due
 from convoy.hooks.stage import Grant, StagePass, advance
 from convoy.hooks.standing import Standing
 from convoy.kube.client import Answer, KubeClient
 from convoy.kube.discovery import Discovery
 from convoy.kube.errors import NotFound
-from convoy.kube.resources import NAMESPACES, RELEASES, Resource
+from convoy.kube.resources import JOBS, NAMESPACES, RELEASES, Resource
 from convoy.kube.status import write_status
 from convoy.kube.targets import Target
 from convoy.policy.trigger import Trigger

@@ -9,9 +9,8 @@ import pytest
 from convoy.api.hooks import HookStage
 from convoy.api.names import HOOK_FINALIZER, RELEASE_UID
 from convoy.api.times import parse_time
-from convoy.hooks.job import JOBS
 from convoy.hooks.stage import Grant
-from convoy.kube.resources import RELEASES
+from convoy.kube.resources import JOBS, RELEASES
 from tests.kube.hooks.rig import HookRig, job
 
 FAILS, HANGS = "fake.local/job-fails:1", "fake.local/job-hangs:1"
