@@ -239,8 +239,8 @@ class Applying:
 
         async def tell(phase: str) -> None:
             applied = lease.details[0] if lease.details else 0
-            now_at = WaveProgress(index=wave.index, phase=phase, applied=applied, gated=wave.gated)
-            await tell_progress(self._services, wave.plan, now_at)
+            now_at = WaveProgress(index=wave.index, phase=phase, applied=applied)
+            await tell_progress(self._services, wave.plan, now_at, lease=lease)
 
         async def keep_telling() -> None:
             while True:

@@ -11,11 +11,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from activities.context import this_release
+from activities.rollouts import rollout_of
 from activities.services import Services
 from activities.siblings import cut
 from convoy.api.names import HEALTH_REQUESTED_AT, MANAGER_HEALTH, MANAGER_OBSERVE
 from convoy.api.objects import Manifest
 from convoy.health.assessment import RenderHealth
+from convoy.health.rollout import is_rolled_back
 from convoy.health.status import (
     health_of,
     healthy_status,
@@ -61,8 +63,9 @@ async def report_health(
 
     `generation` is that of the spec whose render it is; None: the one that was reconciled last. `ask`: a render that
     becomes healthy for the first time is worth a /sync request (`reference/sync-policy`); a sync that finds it itself
-    needs none. `wave_done`: a sync waits for a wave that is healthy now. `details`: also write where the verdict is
-    the same and only the objects changed that are not healthy yet.
+    needs none, and for one that was rolled back a request would bring the last healthy one back unasked (manual mode).
+    `wave_done`: a sync waits for a wave that is healthy now. `details`: also write where the verdict is the same and
+    only the objects changed that are not healthy yet.
 
     Raises:
         NotFound: the Release or its inventory is gone.
@@ -75,7 +78,8 @@ async def report_health(
     if not is_of(inventory, cut(tree)):
         raise NotFound(f"{INVENTORIES.key(namespace, name)} is that of an earlier Release")
     requested = ""
-    if ask and (wave_done or reaches(health_of(inventory), health)):
+    news = reaches(health_of(inventory), health) and not is_rolled_back(rollout_of(tree), health.render_ref)
+    if ask and (wave_done or news):
         requested = await request_sync(
             services.home, namespace, name, now=now, by=HEALTH_REQUESTED_AT, uid=uid
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from activities.context import this_release
+from activities.lease import Lease
 from activities.services import Services
 from convoy.api.names import MANAGER_PROGRESS
 from convoy.api.objects import Manifest
@@ -17,14 +18,22 @@ from workflows.contract import Plan
 
 
 async def tell_progress(
-    services: Services, plan: Plan, now_at: WaveProgress, *, known: Manifest | None = None
+    services: Services,
+    plan: Plan,
+    now_at: WaveProgress,
+    *,
+    known: Manifest | None = None,
+    lease: Lease | None = None,
 ) -> None:
-    """Write how far the waves of a plan are. `known` saves a read, and the write where nothing has changed."""
+    """Write how far the waves of a plan are. `known` saves a read, and the write where nothing has changed.
+
+    An attempt that has lost its `lease` writes nothing: the one that took over is further.
+    """
     name = this_release()
     time = format_time(datetime.now(UTC))
 
     def build(tree: Manifest) -> Manifest | None:
-        if tree["metadata"]["uid"] != plan.uid:
+        if tree["metadata"]["uid"] != plan.uid or (lease is not None and lease.lost):
             return None
         before = (tree.get("status") or {}).get("waves") or []
         given = (tree.get("spec") or {}).get("syncWaves") or ()

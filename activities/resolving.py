@@ -45,6 +45,7 @@ from convoy.policy.decide import decide_manual
 from convoy.policy.request import force_pending, requested_at
 from convoy.policy.trigger import Trigger, health_digest, reasons_to_sync, seen
 from convoy.sync.desired import Desired
+from convoy.sync.desired_order import Origin
 from convoy.sync.release_status import begun, own_status, rolled_out
 from workflows.contract import (
     Activity,
@@ -261,14 +262,20 @@ def _with_render(plan: Plan, release: Release, desired: Desired, *, store: bool)
         prune_after_healthy=release.spec.sync_policy.prune.after_healthy,
         store=store,
         changed_render=latest is None or latest.render_ref != render.ref,
-        pre_sync=_runs(release, render, HookStage.PRE_SYNC, forced=plan.forced),
-        post_sync=_runs(release, render, HookStage.POST_SYNC, forced=plan.forced),
+        pre_sync=_runs(release, desired, HookStage.PRE_SYNC, forced=plan.forced),
+        post_sync=_runs(release, desired, HookStage.POST_SYNC, forced=plan.forced),
     )
 
 
-def _runs(release: Release, render: Render, stage: HookStage, *, forced: bool) -> tuple[HookRun, ...]:
-    hooks = stage_hooks(release, render, stage)
-    due = runs_due(hooks, release, render_ref=render.ref, stage=stage, forced=forced)
+def _runs(release: Release, desired: Desired, stage: HookStage, *, forced: bool) -> tuple[HookRun, ...]:
+    due = runs_due(
+        stage_hooks(release, desired.render, stage),
+        release,
+        render_ref=desired.render.ref,
+        stage=stage,
+        forced=forced,
+        rollback=desired.origin is Origin.LAST_HEALTHY,
+    )
     return tuple(HookRun(run.name, run.number) for run in due)
 
 

@@ -26,6 +26,11 @@ class Siblings:
         """Wait until the copy is complete."""
         await self._reflector.synced()
 
+    def is_there(self, namespace: str, name: str, uid: str) -> bool:
+        """Return whether a Release with this UID is there and not being deleted, as far as the copy knows."""
+        found = self._reflector.get(namespace, name)
+        return found is not None and found.metadata.uid == uid and found.metadata.deletion_timestamp is None
+
     def of(self, namespace: str) -> list[Release]:
         """Return the Releases of one namespace."""
         return [release for release in self._reflector.values() if release.metadata.namespace == namespace]

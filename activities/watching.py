@@ -31,8 +31,8 @@ SLICE = 600.0
 """Seconds until an attempt that sees nothing settle ends: the next one reads a changed spec."""
 GATHER = 0.1
 """Seconds that changes are gathered for before their objects are read."""
-RELOOK = 30.0
-"""Seconds between two reads of all that is not healthy, where every change rings: a rule may depend on time."""
+RELOOK = 300.0
+"""Seconds between two reads of all that is not healthy, where every change rings: no rule depends on time."""
 POLL = 2.0
 """The same where a kind cannot be watched; it grows with the wait to `MAX_POLL`."""
 MAX_POLL = 10.0
@@ -40,6 +40,8 @@ TELL = 5.0
 """Seconds between two writes of the condition's message while the verdict stays."""
 DETAILS = 30.0
 """Seconds between two writes of which objects are not healthy: each starts a reconcile."""
+ASK_AGAIN = 30.0
+"""Seconds between two looks whether a sync still waits for what has failed."""
 GRACE = 60.0
 """Seconds in which the sync that waits for a failed wave must have said so on the Release."""
 
@@ -95,7 +97,7 @@ class Watching:
         self._jobs = list(jobs)
         self._open_jobs = set(jobs)
         self._began = self._looked = self._detailed = time.monotonic()
-        self._told = 0.0
+        self._told = self._asked = 0.0
         self._said: tuple[object, ...] = ()
         self._message = ""
 
@@ -113,10 +115,13 @@ class Watching:
             if self._jobs and not self._open_jobs:
                 await ask_for_sync(self._services, self._uid)
                 return self._answer(jobs_settled=True)
-            if await self._render_is_settled(relooked=everything):
+            if await self._render_is_settled():
                 return self._answer(render_settled=True)
             if self._age() > SLICE:
                 return self._answer()
+            name = this_release()
+            if not self._services.siblings.is_there(name.namespace, name.name, self._uid):
+                return Observed(gone=True)
             rung = await self._next_changes()
             everything = time.monotonic() - self._looked >= self._interval()
 
@@ -139,14 +144,16 @@ class Watching:
             return True
         return judge(key, live).phase in (Phase.HEALTHY, Phase.DEGRADED)
 
-    async def _render_is_settled(self, *, relooked: bool) -> bool:
+    async def _render_is_settled(self) -> bool:
         """Write what is new; whether nothing is left to watch of the render."""
         render = self._render
         if render is None:
             return False
         failed = render.health.phase is Phase.DEGRADED
-        if not self._is_news(render.health) and not (failed and relooked):
+        asks_again = failed and time.monotonic() - self._asked >= ASK_AGAIN
+        if not self._is_news(render.health) and not asks_again:
             return False
+        self._asked = time.monotonic()
         tree = await read_release(self._services, self._uid)
         release = Release.read(tree)
         if not is_latest(release, render.watch):

@@ -35,6 +35,9 @@ CACHED_WORKFLOWS = 4000
 BUILD_ID = f"convoy-{version('convoy-release')}"
 """Given, since the SDK's own one hashes the source of every module: three seconds of each start (measured)."""
 
+OBSERVER_THROTTLE = timedelta(seconds=15)
+"""A watch has nothing to resume from: its heartbeats only say that it lives."""
+
 THROTTLE = timedelta(seconds=5)
 """Heartbeats reach the server this often at most; what a crashed wave has to send again is bounded by it."""
 
@@ -115,8 +118,8 @@ def build_observer(client: Client, services: Services) -> Worker:
         interceptors=[TranslateFailures(), DropSurplusInput()],
         max_concurrent_activities=OBSERVED_AT_ONCE,
         max_concurrent_activity_task_polls=2,
-        max_heartbeat_throttle_interval=THROTTLE,
-        default_heartbeat_throttle_interval=THROTTLE,
+        max_heartbeat_throttle_interval=OBSERVER_THROTTLE,
+        default_heartbeat_throttle_interval=OBSERVER_THROTTLE,
         graceful_shutdown_timeout=services.settings.grace_period,
         build_id=BUILD_ID,
     )

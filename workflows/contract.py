@@ -252,8 +252,6 @@ class WaveInput:
     plan: Plan
     index: int
     seen: str = ""
-    gated: bool = False
-    """The wave before it was found healthy, and `status.waves` says so."""
 
 
 @dataclass(frozen=True, slots=True)

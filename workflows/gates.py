@@ -12,7 +12,7 @@ from datetime import timedelta
 
 from temporalio import workflow
 
-from convoy.api.errors import DeployFailed, WaitingForHealth, WaitingForWave
+from convoy.api.errors import DeployFailed, Transient, WaitingForHealth, WaitingForWave, error_classes
 from convoy.api.times import format_duration
 from workflows.contract import Activity, HealthAnswer, HealthCheck, WaveHealth
 from workflows.state import Point, Resume, SyncState
@@ -23,24 +23,24 @@ GRACE = 5.0
 """Seconds that a gate which is found closed gives before it is a wait. It is a timer, which holds no worker."""
 
 
-async def pass_gate(state: SyncState, at: Resume, index: int) -> bool:
-    """Go through the gate of a wave; returns whether the wave before it was looked at and found healthy.
+async def pass_gate(state: SyncState, at: Resume, index: int) -> None:
+    """Go through the gate of a wave, if it has one.
 
-    Raises `Waits` where it is not, and `StepFailed` where it is not at the gate's deadline.
+    Raises `Waits` where the wave before it is not healthy, and `StepFailed` where it is not at the gate's deadline.
     """
     wave = at.plan.waves[index]
     if not wave.gate or index < at.gate or not _is_news(at):
-        return False
+        return
     before = at.plan.waves[index - 1].wave
     question = f"is wave {before} healthy?"
-    answer = await _look(at, index - 1, summary=question)
+    answer = await _look(at, index - 1, summary=question, again=bool(at.deadline))
     if not answer.healthy and not at.deadline:
         at.gate, at.deadline = index, workflow.time() + wave.timeout
         await _give_a_moment(state, within=wave.timeout)
         answer = await _look(at, index - 1, summary=question)
     if answer.healthy:
         at.gate, at.deadline = index + 1, 0.0
-        return True
+        return
     if workflow.time() >= at.deadline:
         timeout = format_duration(timedelta(seconds=wave.timeout))
         raise StepFailed(
@@ -59,11 +59,14 @@ async def pass_gate(state: SyncState, at: Resume, index: int) -> bool:
 async def pass_prune_gate(state: SyncState, at: Resume) -> WaveHealth | None:
     """Go through the gate of the prune; returns what there is to say of the last wave. Raises `Waits`, for ever."""
     last = len(at.plan.waves) - 1
-    if last < 0 or not at.plan.prune or not at.plan.prune_after_healthy or not _is_news(at):
+    if last < 0 or not at.plan.prune or not at.plan.prune_after_healthy:
         return None
+    if not _is_news(at):
+        return WaveHealth(last, "Healthy")  # as it was found when it was news
     question = "is the render healthy?"
-    answer = await _look(at, -1, summary=question)
-    if not answer.healthy and (state.wait is None or state.wait.at.point is not Point.PRUNE):
+    again = state.wait is not None and state.wait.at.point is Point.PRUNE
+    answer = await _look(at, -1, summary=question, again=again)
+    if not answer.healthy and not again:
         await _give_a_moment(state, within=GRACE)
         answer = await _look(at, -1, summary=question)
     if answer.healthy:
@@ -85,16 +88,23 @@ async def _give_a_moment(state: SyncState, *, within: float) -> None:
         )
 
 
-async def _look(at: Resume, index: int, *, summary: str) -> HealthAnswer:
+async def _look(at: Resume, index: int, *, summary: str, again: bool = True) -> HealthAnswer:
+    """Ask for health. While it is waited for (`again`), a cluster that cannot be asked is just not healthy yet."""
     plan = at.plan
-    return await step(
-        Activity.CHECK_HEALTH,
-        HealthCheck(plan, index),
-        HealthAnswer,
-        summary=summary,
-        limit=limit_for(plan.objects),
-        fairness_key=plan.cluster,
-    )
+    try:
+        return await step(
+            Activity.CHECK_HEALTH,
+            HealthCheck(plan, index),
+            HealthAnswer,
+            summary=summary,
+            limit=limit_for(plan.objects),
+            fairness_key=plan.cluster,
+        )
+    except StepFailed as error:
+        failed = error_classes().get(error.reason)
+        if not again or failed is None or not issubclass(failed, Transient):
+            raise
+        return HealthAnswer(healthy=False, message=str(error))
 
 
 def _is_news(at: Resume) -> bool:

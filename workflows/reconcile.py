@@ -87,8 +87,8 @@ class Reconcile:
             self._settle(outcome, "")
             return
         before = self._state.wait
-        if syncing.at is None and before is not None and self._survives(before, outcome):
-            wait = before
+        if syncing.at is None and before is not None:
+            wait = before if survives(before, self._teller.plan, outcome, now=workflow.time()) else None
         planned = syncing.at or (before.at if before is not None else None)
         result = RecordInput(
             self._teller.plan,
@@ -203,9 +203,6 @@ class Reconcile:
         self._settle(outcome, status)
         if self._state.waiting and self.woken == self._state.waiting:
             self._inbox.append(SyncRequest(trigger=Trigger.OWNER_CHANGED, uid=self.woken))
-
-    def _survives(self, wait: Wait, outcome: Outcome) -> bool:
-        return survives(wait, self._teller.plan, outcome, now=workflow.time())
 
     def _settle(self, outcome: Outcome, status: str) -> None:
         """Answer everyone who waits for this pass."""

@@ -121,12 +121,12 @@ class Syncing:
                 workflow.continue_as_new(self._state)
             if self._inbox.has(Trigger.DELETED):
                 raise ReleaseDeleted
-            gated = await pass_gate(self._state, at, index)
+            await pass_gate(self._state, at, index)
             at.planned_at = ""
             wave = plan.waves[index]
             result = await step(
                 Activity.APPLY_WAVE,
-                WaveInput(plan=plan, index=index, seen=at.seen, gated=gated),
+                WaveInput(plan=plan, index=index, seen=at.seen),
                 WaveResult,
                 summary=f"apply wave {wave.wave}: {counted(wave.objects, 'object')}",
                 limit=limit_for(wave.objects),

@@ -35,7 +35,9 @@ def gone_on(wait: Wait, plan: Plan) -> Resume:
     at = wait.at
     if at.point is Point.POST_SYNC:
         return replace(at, plan=replace(plan, post_sync=at.plan.post_sync), changed=0, pruned=0)
-    return replace(at, plan=replace(at.plan, requested_at=plan.requested_at, generation=plan.generation))
+    # `run_id`: the run may have continued as new since, and `status.sync` tells of the latest.
+    latest = replace(at.plan, requested_at=plan.requested_at, generation=plan.generation, run_id=plan.run_id)
+    return replace(at, plan=latest)
 
 
 def made_again(wait: Wait, plan: Plan) -> Resume:

@@ -61,6 +61,8 @@ def render(files: tuple[Path, ...], source: Path | None, output: RenderFormat) -
         rendered = render_release(release, resources, source=source)
         for warning in rendered.warnings:
             note(f"warning: {release.metadata.name}: {warning}")
+        for hook in rendered.hooks:
+            note(f"note: {release.metadata.name}: {hook} is a hook of the chart and no object of the Release")
         for wave, objects in rendered.waves():
             for each in objects:
                 manifests.append(each.manifest)

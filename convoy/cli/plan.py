@@ -27,6 +27,7 @@ def _lines(answer: Manifest) -> Iterator[str]:
     desired = answer.get("desired") or ""
     yield f"Render     {answer['renderRef']}"
     yield f"Revision   {answer.get('revision') or ''} ({_DESIRED.get(desired, desired)})"
+    yield from _hooks(answer, "preSync", "Before it")
     for wave in answer.get("waves") or ():
         waits = ", once the wave before is healthy" if wave.get("strategy") == "Health" else ""
         yield ""
@@ -34,6 +35,7 @@ def _lines(answer: Manifest) -> Iterator[str]:
         yield from _aligned(
             [(str(_key(each)), paint(each.get("origin") or "", DIM)) for each in wave["objects"]]
         )
+    yield from _hooks(answer, "postSync", "After it")
     prune = answer.get("prune") or {}
     if prune.get("objects") or prune.get("message"):
         yield ""
@@ -53,6 +55,20 @@ def _lines(answer: Manifest) -> Iterator[str]:
         for warning in answer["warnings"]:
             subject = f"{_key(warning)}: " if warning.get("name") else ""
             yield f"  {paint(subject + warning['message'], YELLOW)}"
+
+
+def _hooks(answer: Manifest, stage: str, title: str) -> Iterator[str]:
+    hooks = [each for each in answer.get("hooks") or () if each["stage"] == stage]
+    if not hooks:
+        return
+    yield ""
+    yield paint(f"{title}: {counted(len(hooks), 'hook')} ({stage})", bold=True)
+    yield from _aligned(
+        [
+            (each["kind"], each["name"], "" if each["runs"] else paint("has run for this render", DIM))
+            for each in hooks
+        ]
+    )
 
 
 def _prune_title(prune: Mapping[str, Any]) -> str:

@@ -92,12 +92,14 @@ def unpin(session: Session, name: str) -> None:
 def rollback(session: Session, name: str) -> None:
     """Pin the render that was applied before.
 
-    That is the newest in the history with another renderRef than the applied one.
+    That is the newest in the history with another renderRef than the applied one, and not the one that has failed.
     """
     tree = session.api.get(RELEASES, session.namespace, name)
     status = tree.get("status") or {}
     applied = (status.get("lastSuccessful") or {}).get("renderRef")
-    others = [entry for entry in status.get("history") or () if entry["renderRef"] != applied]
+    rollout = status.get("rollout") or {}
+    failed = rollout.get("renderRef") if rollout.get("phase") in ("Failed", "RolledBack") else None
+    others = [entry for entry in status.get("history") or () if entry["renderRef"] not in (applied, failed)]
     if not others:
         raise Failure(f"Release {session.namespace}/{name} has no other render in its history")
     target = others[0]

@@ -6,10 +6,13 @@ import sys
 
 import click
 
+from convoy.api.objects import Manifest
 from convoy.cli.arguments import all_namespaces, data_output, release_name, resource_output, selector
 from convoy.cli.output import Data, Format, note, print_table, print_tree, say, short_ref
 from convoy.cli.session import Session, connected
 from convoy.kube.resources import EVENTS, INVENTORIES, RELEASES
+
+_ROLLOUTS = {"Progressing": "being rolled out", "Failed": "failed", "RolledBack": "failed, rolled back"}
 
 
 @click.command("list")
@@ -78,7 +81,7 @@ def history(session: Session, name: str, output: Data | None) -> None:
     header = ["RENDER", "REVISION", "APPLIED", "HEALTHY", "TRIGGER", "OBJECTS", "CHANGES", "STORED"]
     rows = [
         [
-            short_ref(item["renderRef"]) + (" (pinned)" if item.get("pinned") else ""),
+            short_ref(item["renderRef"]) + _mark(item),
             item.get("revision"),
             age(item.get("appliedAt")),
             age(item.get("healthyAt")),
@@ -143,6 +146,14 @@ def _last_seen(event: dict[str, object]) -> str:
     series = event.get("series")
     last = series.get("lastObservedTime") if isinstance(series, dict) else None
     return str(last or event.get("eventTime") or event.get("deprecatedLastTimestamp") or "")
+
+
+def _mark(item: Manifest) -> str:
+    """Say what holds a render, and what became of its rollout."""
+    told = ["pinned"] if item.get("pinned") else []
+    if item.get("rollout") in _ROLLOUTS:
+        told.append(_ROLLOUTS[item["rollout"]])
+    return f" ({', '.join(told)})" if told else ""
 
 
 def _changes(changes: dict[str, list[object]] | None) -> str:

@@ -79,7 +79,7 @@ def _health_of(tree: Manifest) -> Outcome | None:
     rollout = status.get("rollout") or {}
     if rollout.get("phase") in ("Failed", "RolledBack"):
         return Outcome(False, f"rollout {rollout['phase']}: {rollout.get('message') or ''}")
-    if healthy is not None and healthy["status"] != "True":
+    if rollout.get("phase") == "Progressing" or (healthy is not None and healthy["status"] != "True"):
         return None
     applied = find_condition(status.get("conditions"), APPLIED) or {}
     return Outcome(True, str(applied.get("message") or "applied"))

@@ -25,6 +25,9 @@ from convoy.api.times import format_duration, format_time, second_or_none
 _ROUNDED = timedelta(seconds=1)
 """`startedAt` is cut to the second, and no rollout is judged early."""
 
+_MAX_WHY = 1000
+"""Characters of what went wrong: Applied and the inventory tell it at length."""
+
 _MEANWHILE = " Meanwhile the source gives no render: "
 
 
@@ -82,8 +85,14 @@ def next_rollout(before: Rollout | None, seen: Seen) -> Rollout | None:
         return before.model_copy(update={"last_healthy_render_ref": before.render_ref})
     if before.phase == Phase.ROLLED_BACK and seen.fault is not None:
         why = (before.message or "").split(_MEANWHILE)[0]
-        return before.model_copy(update={"message": why + (_MEANWHILE + seen.fault if seen.fault else "")})
+        fault = _MEANWHILE + _cut(seen.fault) if seen.fault else ""
+        return before.model_copy(update={"message": why + fault})
     return before
+
+
+def is_rolled_back(rollout: Rollout | None, ref: str) -> bool:
+    """Whether this render has failed, and the last healthy one is the desired one in its place."""
+    return rollout is not None and rollout.phase == Phase.ROLLED_BACK and rollout.render_ref == ref
 
 
 def deadline(rollout: Rollout | None, policy: FailurePolicy | None) -> datetime | None:
@@ -98,8 +107,10 @@ def _started(before: Rollout | None, seen: Seen) -> Rollout:
     if before is not None and before.render_ref == seen.starting and not seen.forced:
         if before.phase != Phase.ROLLED_BACK:
             return before
-        # Rolled back, and yet a sync begins with what failed: the last healthy render cannot be had any more.
-        return _held(before, f"The render {brief_ref(before.render_ref)} failed", seen.obstacle, seen)
+        if not seen.pinned:
+            # A sync begins with what failed, since the last healthy render cannot be had any more.
+            told = f"The render {brief_ref(before.render_ref)} failed"
+            return _held(before, told, seen.obstacle or "the last healthy render could not be read", seen)
     last = before.last_healthy_render_ref if before is not None else None
     return Rollout(
         phase=Phase.PROGRESSING,
@@ -132,7 +143,7 @@ def _judged(before: Rollout, seen: Seen, policy: FailurePolicy) -> Rollout:
 
 
 def _failed(before: Rollout, why: str, seen: Seen, policy: FailurePolicy) -> Rollout:
-    told = f"The render {brief_ref(before.render_ref)} {why.rstrip('.')}"
+    told = f"The render {brief_ref(before.render_ref)} {_cut(why).rstrip('.')}"
     last = before.last_healthy_render_ref
     if policy.action == "Hold":
         return _held(before, told, "failurePolicy.action is Hold", seen)
@@ -149,6 +160,10 @@ def _failed(before: Rollout, why: str, seen: Seen, policy: FailurePolicy) -> Rol
         f"push a fix. To try the failed one again: kubectl convoy release sync {seen.release} --force"
     )
     return before.model_copy(update={"phase": Phase.ROLLED_BACK, "message": message})
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _MAX_WHY else f"{text[:_MAX_WHY]}…"
 
 
 def _held(before: Rollout, told: str, obstacle: str, seen: Seen) -> Rollout:

@@ -29,7 +29,13 @@ class Run:
 
 
 def runs_due(
-    hooks: Sequence[StageHook], release: Release, *, render_ref: str, stage: HookStage, forced: bool
+    hooks: Sequence[StageHook],
+    release: Release,
+    *,
+    render_ref: str,
+    stage: HookStage,
+    forced: bool,
+    rollback: bool = False,
 ) -> tuple[Run, ...]:
     """Return the runs that a pass for a render has to see done, in their order.
 
@@ -37,8 +43,10 @@ def runs_due(
     A run that has begun for this render goes on, also in another pass. A failed one is not repeated by itself. It runs
     again for another render, a forced sync, a new /sync request of a person, or once its definition was changed. Until
     then a preSync hook that failed is all there is in the answer, under its old number, so that nothing runs and its
-    failure is reported again; a postSync hook that failed ends its stage.
+    failure is reported again; a postSync hook that failed ends its stage. A render that a `rollback` brings back had
+    its hooks before those of the one that failed: only hooks that run in each sync are due.
     """
+    hooks = [hook for hook in hooks if hook.every_sync] if rollback else hooks
     known = {entry.name: entry for entry in release.status.hooks if entry.render_ref == render_ref}
     numbers = {entry.name: entry.run or 0 for entry in release.status.hooks}
     hooked = stage is HookStage.PRE_SYNC and _is_applied(release, render_ref)
@@ -47,8 +55,10 @@ def runs_due(
         failed = [hook for hook in batch if _failed(hook, known)]
         again = forced or any(_asked_again(hook, known[hook.name], release) for hook in failed)
         if failed and not again:
-            reported = tuple(Run(hook.name, numbers[hook.name]) for hook in failed)
-            return reported if stage is HookStage.PRE_SYNC else tuple(found)
+            going = [hook for hook in batch if hook.name in known and not hook_is_over(known[hook.name])]
+            if stage is HookStage.PRE_SYNC:
+                return tuple(Run(hook.name, numbers[hook.name]) for hook in (*failed, *going))
+            return (*found, *(Run(hook.name, numbers[hook.name]) for hook in going))
         for hook in batch:
             entry, number = known.get(hook.name), numbers.get(hook.name, 0)
             over = hook_is_over(entry)

@@ -22,13 +22,13 @@ from convoy.api.rendered import Render
 from convoy.api.times import format_duration, format_time
 from convoy.hooks.definition import ON_SUCCESS, JobTemplate, StageHook, stage_hooks
 from convoy.hooks.job import JobRun, build_job, end_of, place_of
-from convoy.hooks.jobs import Refused, check_job, clear, create_job, find_job, let_go
+from convoy.hooks.jobs import NoNamespace, Refused, check_job, clear, create_job, find_job, let_go
 from convoy.hooks.logs import log_of
 from convoy.hooks.objects import apply_objects, delete_objects
 from convoy.hooks.plan import APPROVED, FAILED, PENDING, RUNNING, SUCCEEDED, Run, batches, hook_is_over
 from convoy.hooks.standing import Standing, deadline_of, failure, making_room, waiting
 from convoy.kube.targets import Target
-from convoy.sync.interruptions import Interrupted
+from convoy.sync.interruptions import Fenced, Interrupted
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,11 @@ class _Advance:
         busy = []
         for hook in batch:
             entry = self._entries.get(hook.name)
-            if entry is not None and entry.job and not self._has_begun(hook):
+            if entry is None or self._has_begun(hook):
+                continue
+            if (entry.run or 0) >= self._numbers[hook.name]:
+                raise Fenced(f"another attempt has taken hook {hook.name} further")
+            if entry.job:
                 self._stop_if_asked()
                 if not await clear(self._client, entry.job, uid=self._stage.release.metadata.uid):
                     busy.append((hook.name, entry.job))
@@ -149,6 +153,10 @@ class _Advance:
             if hook.job is None:
                 return self._ended(hook, SUCCEEDED, await apply_objects(self._stage.target, hook.objects))
             await create_job(self._client, self._job(hook, hook.job))
+        except NoNamespace as error:
+            early = self._stage.stage is HookStage.PRE_SYNC
+            hint = "; a preSync hook runs before the render is applied" if early else ""
+            return self._ended(hook, FAILED, f"{error}{hint}")
         except Refused as error:
             return self._ended(hook, FAILED, str(error))
         return self._entries[hook.name].model_copy(update={"phase": RUNNING})

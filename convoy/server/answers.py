@@ -122,6 +122,19 @@ class PreviewObject(ObjectRef, frozen=True, kw_only=True):
     """As it would be applied; values of Secrets are fingerprints."""
 
 
+class PreviewHook(_Struct, frozen=True, kw_only=True):
+    """One hook of the Release or of its chart, in the order in which they run."""
+
+    stage: str
+    """preSync or postSync."""
+    name: str
+    kind: str
+    """Job, Approval, or Objects: what a chart's hook Jobs need, applied before them."""
+    runs: bool
+    """Whether a sync that a person asks for now would run it; false where it has run for this render."""
+    objects: tuple[ObjectRef, ...] = ()
+
+
 class PreviewWave(_Struct, frozen=True, kw_only=True):
     """The objects of one wave, in the order of the apply."""
 
@@ -164,6 +177,7 @@ class ReleasePreview(Answer, frozen=True, kw_only=True):
     desired: str
     """Where the render comes from: pin, lastHealthy or fresh."""
     waves: tuple[PreviewWave, ...]
+    hooks: tuple[PreviewHook, ...]
     warnings: tuple[Warning, ...]
     prune: PrunePlan
     kind: Literal["ReleasePreview"] = "ReleasePreview"
@@ -226,6 +240,8 @@ class HistoryItem(_Struct, frozen=True, kw_only=True):
     revision: str | UnsetType = UNSET
     applied_at: str | UnsetType = UNSET
     healthy_at: str | UnsetType = UNSET
+    rollout: str | UnsetType = UNSET
+    """Phase of the rollout, of the render that is or was rolled out last."""
     trigger: str | UnsetType = UNSET
     objects: int | UnsetType = UNSET
     changes: RenderChanges | UnsetType = UNSET

@@ -7,7 +7,7 @@ from typing import Final
 
 from msgspec import UNSET, UnsetType
 
-from convoy.api.release_status import HistoryEntry
+from convoy.api.release_status import HistoryEntry, Rollout
 from convoy.api.rendered import Render
 from convoy.drift.changes import field_changes
 from convoy.server.answers import ChangedObject, HistoryItem, ObjectRef, ReleaseHistory, RenderChanges
@@ -38,6 +38,7 @@ async def history(call: Call) -> ReleaseHistory:
                 revision=entry.revision or UNSET,
                 applied_at=entry.applied_at or UNSET,
                 healthy_at=entry.healthy_at or UNSET,
+                rollout=_phase(release.status.rollout, entry),
                 trigger=entry.trigger or UNSET,
                 objects=UNSET if entry.objects is None else entry.objects,
                 changes=changes,
@@ -56,6 +57,13 @@ async def history(call: Call) -> ReleaseHistory:
     if newer is not None:
         add(newer[0], UNSET)
     return ReleaseHistory(metadata=call.metadata(), items=tuple(items))
+
+
+def _phase(rollout: Rollout | None, entry: HistoryEntry) -> str | UnsetType:
+    """Return how the rollout stands, of the render that is or was rolled out last."""
+    if rollout is None or rollout.render_ref != entry.render_ref:
+        return UNSET
+    return rollout.phase or UNSET
 
 
 async def _changes(older: Render | None, newer: Render | None) -> RenderChanges | UnsetType:

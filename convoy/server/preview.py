@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
 
+from convoy.api.hooks import HookStage
 from convoy.api.release import Release
 from convoy.api.rendered import Render
 from convoy.drift.fingerprints import hide_secret_values
+from convoy.hooks.definition import StageHook, stage_hooks
+from convoy.hooks.plan import runs_due
 from convoy.kube.errors import NotFound
 from convoy.kube.resources import INVENTORIES
 from convoy.kube.retry import with_retries
-from convoy.server.answers import PreviewObject, PreviewWave, ReleasePreview
+from convoy.server.answers import ObjectRef, PreviewHook, PreviewObject, PreviewWave, ReleasePreview
 from convoy.server.call import Call
 from convoy.server.prune import prune_plan
 from convoy.server.warnings import release_warnings, warnings_of
@@ -39,9 +43,32 @@ async def preview(call: Call) -> ReleasePreview:
         revision=render.revision,
         desired=desired.origin,
         waves=waves,
+        hooks=tuple(_hooks(release, render)),
         warnings=tuple(warnings),
         prune=prune,
     )
+
+
+def _hooks(release: Release, render: Render) -> Iterator[PreviewHook]:
+    for stage in HookStage:
+        hooks = stage_hooks(release, render, stage)
+        # As a forced one, since a person's request too runs again what has failed.
+        runs = runs_due(hooks, release, render_ref=render.ref, stage=stage, forced=True)
+        due = {run.name for run in runs}
+        for hook in hooks:
+            yield PreviewHook(
+                stage=stage,
+                name=hook.name,
+                kind=_kind_of(hook),
+                runs=hook.name in due,
+                objects=tuple(ObjectRef.of(item.key) for item in hook.objects),
+            )
+
+
+def _kind_of(hook: StageHook) -> str:
+    if hook.job is not None:
+        return "Job"
+    return "Objects" if hook.objects else "Approval"
 
 
 async def _record(call: Call) -> Record:

@@ -20,7 +20,9 @@ def refuse_own_namespace(render: Render, own_namespace: str, lifecycle: Lifecycl
     """
     inside = [str(item.key) for item in (*render.objects, *render.hooks) if _touches(item.key, own_namespace)]
     hooks = (*lifecycle.pre_sync, *lifecycle.post_sync) if lifecycle is not None else ()
-    inside += [f"hook {hook.name}" for hook in hooks if hook.job and hook.namespace == own_namespace]
+    inside += [
+        f"hook {hook.name}" for hook in hooks if hook.job is not None and hook.namespace == own_namespace
+    ]
     if inside:
         more = f" and {len(inside) - _NAMED} more" if len(inside) > _NAMED else ""
         raise Unsupported(

@@ -92,8 +92,6 @@ class WaveProgress:
     index: int
     phase: str
     applied: int = 0
-    gated: bool = False
-    """The wave before this one was found healthy."""
 
 
 def begun(
@@ -222,22 +220,23 @@ def waves_at(
 ) -> list[Manifest]:
     """Return `status.waves` for a plan of (wave, objects); times of what does not change stay.
 
-    `strategies` are those of `spec.syncWaves`. A wave that was found healthy stays so until it is applied again.
+    `strategies` are those of `spec.syncWaves`. A wave is Healthy once one with strategy Health has begun behind it.
     """
     known = {wave["wave"]: wave for wave in before}
+    strategies = strategies or {}
     waves: list[Manifest] = []
     for index, (number, objects) in enumerate(plan):
         old = known.get(number, {})
         if index < now_at.index:
-            healthy = old.get("phase") == "Healthy" or (now_at.gated and index == now_at.index - 1)
-            phase, applied = "Healthy" if healthy else "Applied", objects
+            gated = index + 1 < len(plan) and strategies.get(plan[index + 1][0]) == "Health"
+            phase, applied = "Healthy" if gated else "Applied", objects
         elif index == now_at.index:
             phase, applied = now_at.phase, now_at.applied
         else:
             phase, applied = "Pending", 0
         wave: Manifest = {
             "wave": number,
-            "strategy": (strategies or {}).get(number, "Apply"),
+            "strategy": strategies.get(number, "Apply"),
             "phase": phase,
             "objects": objects,
             "applied": applied,

@@ -32,6 +32,7 @@ async def hooked(
     post: Sequence[Mapping[str, Any]] = (),
     policy: Mapping[str, Any] | None = None,
     name: str = "app",
+    cluster: str = "here",
 ) -> None:
     """Make a Release of one ConfigMap `box` with hooks; in automatic mode unless the policy says."""
     await tenant.create(
@@ -39,7 +40,7 @@ async def hooked(
         name,
         {
             "spec": {
-                "clusterRef": {"name": "here"},
+                "clusterRef": {"name": cluster},
                 "content": {"manifests": {}},
                 "source": {"inline": {"files": {"box.yaml": config_map("box", tenant.namespace, v="1")}}},
                 "syncPolicy": {"automatic": True, **(policy or {})},

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from temporalio.client import WorkflowUpdateFailedError
 
 from tests.e2e.harness.api import Api
-from tests.e2e.harness.convoy import condition_of
+from tests.e2e.harness.convoy import Convoy, condition_of
 from tests.e2e.hooked import FAILS, GO, hook_of, hooked, job, new_render, runs, told
 from tests.e2e.tenant import Tenant
-from workflows.contract import ReleaseId, UpdateName
+from tests.e2e.test_temporal_cli import Cli
 
 
 @pytest.fixture
@@ -105,14 +104,15 @@ async def test_a_second_approval_comes_too_late(tenant: Tenant, api: Callable[[]
     assert f"it is Approved by {answer['approvedBy']}" in late["message"]
 
 
-async def test_the_temporal_cli_approves_too_and_has_to_say_who(tenant: Tenant) -> None:
+async def test_the_temporal_cli_approves_too_and_has_to_say_who(convoy: Convoy, tenant: Tenant) -> None:
     await hooked(tenant, GO)
     await waits(tenant)
-    sync = tenant.client.get_workflow_handle(ReleaseId(tenant.namespace, "app").sync)
-    with pytest.raises(WorkflowUpdateFailedError):
-        await sync.execute_update(UpdateName.APPROVE, args=["go", ""])
+    cli = Cli(convoy, tenant, "app")
+    update = ("update", "execute", "--name", "approve", "--input", '"go"')
+    with pytest.raises(AssertionError, match="say who approves"):
+        await cli(*update)
 
-    await sync.execute_update(UpdateName.APPROVE, args=["go", "mallory"])
+    await cli(*update, "--input", '"mallory"')
 
     assert hook_of(await tenant.applied("app"), "go")["approvedBy"] == "mallory"
 

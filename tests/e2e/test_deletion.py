@@ -9,9 +9,11 @@ import pytest
 from temporalio.client import WorkflowExecutionStatus
 
 from convoy.api.names import ABANDON
+from convoy.hooks.job import JOBS
 from convoy.kube.errors import NotFound
 from convoy.kube.resources import CLUSTERS, INVENTORIES, SECRETS
 from tests.e2e.harness.convoy import Convoy
+from tests.e2e.hooked import HANGS, hooked, job, jobs, runs
 from tests.e2e.tenant import Tenant, applied_of, config_map
 
 
@@ -52,6 +54,14 @@ async def test_a_release_that_never_applied_anything_can_be_deleted(tenant: Tena
     await tenant.gone("app")
 
 
+async def lose_target(tenant: Tenant, kubeconfig: str) -> None:
+    """Have the Cluster `target` lead to where nobody answers."""
+    server = next(line for line in kubeconfig.splitlines() if "server:" in line)
+    gone = kubeconfig.replace(server, server.split("server:")[0] + "server: https://127.0.0.1:9")
+    data = {"data": {"kubeconfig": base64.b64encode(gone.encode()).decode()}}
+    await tenant.home.patch(SECRETS, tenant.namespace, "target", data)
+
+
 async def test_an_unreachable_cluster_holds_the_deletion_until_it_is_abandoned(
     convoy: Convoy, tenant: Tenant
 ) -> None:
@@ -66,10 +76,7 @@ async def test_an_unreachable_cluster_holds_the_deletion_until_it_is_abandoned(
     )
     await tenant.applied("app")
 
-    server = next(line for line in kubeconfig.splitlines() if "server:" in line)
-    gone = kubeconfig.replace(server, server.split("server:")[0] + "server: https://127.0.0.1:9")
-    data = {"data": {"kubeconfig": base64.b64encode(gone.encode()).decode()}}
-    await tenant.home.patch(SECRETS, tenant.namespace, "target", data)
+    await lose_target(tenant, kubeconfig)
     await tenant.delete("app")
     tree = await tenant.until(
         "app", lambda tree: applied_of(tree).get("reason") == "ClusterNotReady", "what it waits for"
@@ -83,6 +90,32 @@ async def test_an_unreachable_cluster_holds_the_deletion_until_it_is_abandoned(
     for resource in (CLUSTERS, SECRETS):
         left = await tenant.home.get(resource, tenant.namespace, "target")
         assert "finalizers" not in left["metadata"]
+
+
+async def test_a_hook_that_runs_on_an_unreachable_cluster_holds_the_deletion_until_it_is_abandoned(
+    convoy: Convoy, tenant: Tenant
+) -> None:
+    kubeconfig = convoy.stack.kubeconfig.read_text()
+    await tenant.create(SECRETS, "target", {"stringData": {"kubeconfig": kubeconfig}})
+    await tenant.cluster("target", {"kubeconfigSecretRef": {"name": "target"}, "connectTimeout": "1s"})
+    await hooked(tenant, job("migrate", HANGS), policy={"retryBackoff": {"initial": "1h"}}, cluster="target")
+    await tenant.until("app", lambda tree: runs(tree).get("migrate") == ("Running", 1))
+
+    await lose_target(tenant, kubeconfig)
+    await tenant.delete("app")
+    tree = await tenant.until(
+        "app", lambda tree: "is being deleted" in applied_of(tree).get("message", ""), "what it waits for"
+    )
+    assert applied_of(tree)["reason"] == "ClusterNotReady"
+    assert f"Job {tenant.namespace}/app-migrate-" in applied_of(tree)["message"]
+    assert ABANDON in applied_of(tree)["message"], "the message says the way out"
+
+    await tenant.patch("app", {"metadata": {"annotations": {ABANDON: "true"}}})
+    await tenant.gone("app")
+    for left in await jobs(tenant):  # nobody else takes the finalizer from it
+        await tenant.home.patch(
+            JOBS, tenant.namespace, left["metadata"]["name"], {"metadata": {"finalizers": None}}
+        )
 
 
 async def test_releases_of_one_cluster_that_are_deleted_together_all_let_it_go(tenant: Tenant) -> None:

@@ -39,9 +39,17 @@ async def health_is_open(tenant: Tenant, name: str) -> bool:
 
 
 async def closed(tenant: Tenant, name: str) -> None:
+    await until_open(tenant, name, False)
+
+
+async def watched(tenant: Tenant, name: str) -> None:
+    await until_open(tenant, name, True)
+
+
+async def until_open(tenant: Tenant, name: str, is_open: bool) -> None:
     deadline = time.monotonic() + tenant.patience
-    while await health_is_open(tenant, name):
-        assert time.monotonic() < deadline, "the Health workflow stays open"
+    while await health_is_open(tenant, name) is not is_open:
+        assert time.monotonic() < deadline, f"the Health workflow does not come to be {is_open=}"
         await asyncio.sleep(0.1)
 
 
@@ -148,6 +156,15 @@ async def edit_image(tenant: Tenant, image: str) -> None:
     """Change the image of `web` by hand, which no sync corrects in manual mode."""
     patch = [{"op": "replace", "path": "/spec/template/spec/containers/0/image", "value": image}]
     await tenant.home.patch(DEPLOYMENTS, tenant.namespace, "web", patch, kind="json", manager="kubectl-edit")
+
+
+async def test_nobody_watches_for_a_release_that_is_gone(tenant: Tenant) -> None:
+    await tenant.release("app", {"a.yaml": deployment("web", tenant.namespace, NEVER_READY)})
+    await healthy(tenant, "app", "Progressing")
+    await watched(tenant, "app")
+    await tenant.delete("app")
+    await tenant.gone("app")
+    await closed(tenant, "app")
 
 
 async def test_a_health_check_of_the_release_beats_the_built_in_rule(tenant: Tenant) -> None:

@@ -6,6 +6,7 @@ The resync is two minutes and every wait here is shorter: what comes about, an e
 from __future__ import annotations
 
 from tests.e2e.harness.convoy import Convoy, condition_of
+from tests.e2e.seen_target import seen_target
 from tests.e2e.tenant import Tenant, config_map
 from workflows.contract import ReleaseId, Verdict
 
@@ -45,3 +46,19 @@ async def test_a_release_suspended_from_the_start_is_applied_when_resumed(tenant
     await tenant.applied("app", "Suspended")
     await tenant.patch("app", {"spec": {"suspend": False}})
     await tenant.applied("app")
+
+
+async def test_a_release_suspended_during_its_sync_stops_behind_the_present_wave(tenant: Tenant) -> None:
+    files = {f"{wave}.yaml": config_map(f"in-{wave}", tenant.namespace, wave=wave) for wave in range(2)}
+    async with seen_target(tenant) as seen:
+        seen.hold("in-0")
+        await tenant.release("app", files, cluster="seen")
+        await seen.is_held()
+        await tenant.patch("app", {"spec": {"suspend": True}})
+        seen.let_go.set()
+        await tenant.applied("app", "Suspended")
+        assert await tenant.config_map("in-0") is not None, "what was begun is finished"
+        assert await tenant.config_map("in-1") is None
+        await tenant.patch("app", {"spec": {"suspend": False}})
+        await tenant.applied("app")
+    assert await tenant.config_map("in-1") is not None

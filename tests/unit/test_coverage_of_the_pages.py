@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 TESTS = Path(__file__).resolve().parents[1]
-ROOMS = {"health", "hooks", "rollout", "subresources"}
+ROOMS = {"health", "hooks", "subresources"}
 _ID = re.compile(r"`([\w/]+\.py)::(\w+)`")
 
 

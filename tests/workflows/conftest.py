@@ -37,7 +37,7 @@ async def worker(temporal: Client, request: pytest.FixtureRequest) -> AsyncItera
         yield queue, doubles
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def no_grace(monkeypatch: pytest.MonkeyPatch) -> None:
     """A gate that is found closed is a wait at once; the tests of the moment that it gives set their own."""
     monkeypatch.setattr(gates, "GRACE", 0.0)
@@ -57,7 +57,7 @@ def script(worker: tuple[str, Doubles], release: ReleaseId) -> Script:
 
 @pytest.fixture
 async def driver(
-    temporal: Client, worker: tuple[str, Doubles], release: ReleaseId, script: Script
+    temporal: Client, worker: tuple[str, Doubles], release: ReleaseId, script: Script, no_grace: None
 ) -> AsyncIterator[Driver]:
     """Sends signals and updates to the workflows of this test's Release, and ends what is open at the end."""
     yield Driver(temporal, worker[0], release)

@@ -20,6 +20,7 @@ from activities.applying import Applying
 from activities.asking import Asking
 from activities.drifting import Drifting
 from activities.gating import Gating
+from activities.hooking import Hooking
 from activities.observing import Observing
 from activities.recording import Recording
 from activities.resolving import Resolving
@@ -34,7 +35,6 @@ from workflows.contract import (
     DryRunResult,
     HealthAnswer,
     HooksAnswer,
-    HooksInput,
     Observed,
     Plan,
     PruneResult,
@@ -51,11 +51,6 @@ from workflows.contract import (
     release_of,
 )
 
-
-async def _run_hooks(hooks: HooksInput) -> HooksAnswer:
-    raise NotImplementedError  # a signature: the activity itself is not written yet
-
-
 REAL: dict[Activity, Callable[..., Any]] = {
     Activity.RESOLVE: Resolving.resolve,
     Activity.CLAIM: Applying.claim,
@@ -63,7 +58,7 @@ REAL: dict[Activity, Callable[..., Any]] = {
     Activity.STORE_RENDER: Applying.store_render,
     Activity.APPLY_WAVE: Applying.apply_wave,
     Activity.CHECK_HEALTH: Gating.check_health,
-    Activity.RUN_HOOKS: _run_hooks,
+    Activity.RUN_HOOKS: Hooking.run_hooks,
     Activity.PRUNE: Applying.prune,
     Activity.WRITE_INVENTORY: Applying.write_inventory,
     Activity.REAPPLY: Applying.reapply,

@@ -1,4 +1,4 @@
-"""Record the histories that `test_replay` replays: `python -m tests.workflows.record_histories`.
+"""Record the histories that `test_replay` replays: `python -m tests.workflows.record_histories [name …]`.
 
 Run it after a change of the workflows that open runs need not survive, and add to it when a workflow learns something
 new. What a change must survive stays as it is: then the workflow needs `workflow.patched`.
@@ -11,7 +11,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
 import tempfile
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -30,12 +33,20 @@ from tests.workflows.server import scripted_worker, temporal_server
 from workflows.contract import (
     Activity,
     Cause,
+    Decision,
     DriftReport,
+    HealthAnswer,
+    HookRun,
+    HooksAnswer,
+    Observed,
     ReleaseId,
+    Resolved,
     SyncEnded,
     SyncRequest,
     UpdateName,
     Verdict,
+    Watch,
+    WavePlan,
 )
 
 HISTORIES = Path(__file__).parent / "histories"
@@ -113,14 +124,33 @@ async def _life_of_a_release(convoy: Convoy, tenant: Tenant) -> None:
 # --- scripted ------------------------------------------------------------------------------------
 
 
-async def record_scripted() -> None:
-    """Play the situations that need a script."""
+async def record_scripted(names: Sequence[str] = ()) -> None:
+    """Play the situations that need a script, or those of them that are named."""
+    plays = (_owner, _lost_render, _many_waves, _busy, _rollout, _gate, _gate_times_out, _hooks, _health)
     async with temporal_server(say=print, long_history=LONG_HISTORY) as client:
         doubles = Doubles()
         async with scripted_worker(client, "convoy", doubles, cached=1000):
-            for play in (_owner, _lost_render, _many_waves, _busy, _rollout):
-                release = ReleaseId("team", play.__name__.strip("_"))
+            for play in plays:
+                name = play.__name__.strip("_")
+                if names and name not in names:
+                    continue
+                release = ReleaseId("team", name)
                 await play(Driver(client, "convoy", release), doubles.script(release, uid="uid-1", waves=8))
+
+
+async def _health(driver: Driver, script: Script) -> None:
+    """A watch that a newer one replaces, beside the Jobs of a hook, for so long that it continues as new."""
+    held = script.hold(Activity.OBSERVE_HEALTH)
+    run = await driver.watch(Watch("uid-1", "r1", index=0, gate=True))
+    first = (await run.describe()).run_id
+    await held.reached()
+    script.answer(Activity.OBSERVE_HEALTH, Observed(jobs_settled=True), *[Observed(phase="Progressing")] * 8)
+    await driver.watch(Watch("uid-1", "r1"))
+    await driver.watch(Watch("uid-1", jobs=("team/migrate",)))
+    await result(run)
+    held.open()
+    await store(driver.client, "health-superseded", driver.release.health, first)
+    await store(driver.client, "health-continued-last", driver.release.health)
 
 
 async def _owner(driver: Driver, script: Script) -> None:
@@ -179,13 +209,88 @@ async def _rollout(driver: Driver, script: Script) -> None:
     await drift.terminate()
 
 
+SICK = HealthAnswer(healthy=False, message="Deployment.apps a/b: 0 of 1 replicas are ready")
+
+
+def _gated(script: Script, *, timeout: float) -> None:
+    script.plan = replace(
+        script.plan,
+        waves=(WavePlan(0, 1), WavePlan(1, 1, gate=True, timeout=timeout)),
+        changed_render=True,
+        prune=True,
+        prune_after_healthy=True,
+    )
+
+
+def _reads(script: Script, trigger: Trigger) -> None:
+    script.answer(Activity.RESOLVE, Resolved(Decision.APPLY, replace(script.plan, trigger=trigger)))
+
+
+async def _gate(driver: Driver, script: Script) -> None:
+    """A gate and a prune that wait, with a tick between, long enough to continue as new in the wait."""
+    _gated(script, timeout=600)
+    script.answer(Activity.CHECK_HEALTH, SICK, SICK, SICK, HealthAnswer(healthy=True), SICK, SICK)
+    _reads(script, Trigger.SPEC_CHANGED)
+    run = await driver.sync()
+    first = (await run.describe()).run_id
+    await until(run, lambda view: view["reason"] == "WaitingForWave")
+    for trigger in (Trigger.PERIODIC, Trigger.HEALTH_REACHED, Trigger.HEALTH_REACHED):
+        recorded = script.steps().count(Activity.RECORD)
+        _reads(script, trigger)
+        await driver.sync(SyncRequest(trigger=trigger, uid="uid-1"))
+        await script.called(Activity.RECORD, recorded + 1)
+    await result(driver.open_sync())
+    await store(driver.client, "sync-gate-first", driver.release.sync, first)
+    await store(driver.client, "sync-gate-last", driver.release.sync)
+
+
+async def _gate_times_out(driver: Driver, script: Script) -> None:
+    _gated(script, timeout=8)
+    script.answer(Activity.CHECK_HEALTH, SICK, SICK, SICK)
+    _reads(script, Trigger.SPEC_CHANGED)
+    _reads(script, Trigger.TIMED_OUT)
+    await failed(await driver.sync())
+    await store(driver.client, "sync-gate-times-out", driver.release.sync)
+
+
+async def _hooks(driver: Driver, script: Script) -> None:
+    """An approval before the sync and a Job behind it."""
+    script.plan = replace(
+        script.plan,
+        waves=(WavePlan(0, 1),),
+        pre_sync=(HookRun("go", 1),),
+        post_sync=(HookRun("smoke", 1),),
+        changed_render=True,
+    )
+    asks = HooksAnswer(done=False, reason="WaitingForApproval", message="hook go waits", awaits=("go",))
+    overdue = (datetime.now(UTC) + timedelta(hours=1)).timestamp()
+    runs = HooksAnswer(done=False, reason="WaitingForHook", message="hook smoke runs", deadline=overdue)
+    script.answer(Activity.RUN_HOOKS, asks, HooksAnswer(done=True), runs)
+    _reads(script, Trigger.SPEC_CHANGED)
+    _reads(script, Trigger.APPROVED)
+    run = await driver.sync()
+    first = (await run.describe()).run_id
+    await until(run, lambda view: view["reason"] == "WaitingForApproval")
+    await driver.approve("go", "ada")
+    await script.called(Activity.RECORD, 2)
+    _reads(script, Trigger.HEALTH_REACHED)
+    await driver.sync(SyncRequest(trigger=Trigger.HEALTH_REACHED, uid="uid-1"))
+    await script.called(Activity.RECORD, 3)
+    await result(driver.open_sync())
+    await store(driver.client, "sync-hooks-first", driver.release.sync, first)
+    await store(driver.client, "sync-hooks-last", driver.release.sync)
+
+
 async def _record(stack: Stack, folder: Path) -> None:
     await record_real(stack, folder)
     await record_scripted()
 
 
 def main() -> None:
-    """Record all of them anew."""
+    """Record all of them anew; with names of scripted situations, only those."""
+    if sys.argv[1:]:
+        asyncio.run(record_scripted(sys.argv[1:]))
+        return
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder) / "work"
         work.mkdir()

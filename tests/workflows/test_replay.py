@@ -28,8 +28,8 @@ from workflows import history
 STORED = sorted(HISTORIES.glob("*.json"))
 
 
-def test_there_are_histories_of_both_workflows() -> None:
-    assert {path.stem.partition("-")[0] for path in STORED} == {"sync", "drift"}
+def test_there_are_histories_of_all_workflows() -> None:
+    assert {path.stem.partition("-")[0] for path in STORED} == {"sync", "drift", "health"}
 
 
 @pytest.mark.parametrize("path", STORED, ids=lambda path: path.stem)

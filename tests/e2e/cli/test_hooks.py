@@ -70,3 +70,18 @@ async def test_sync_wait_tells_of_each_hook(tenant: Tenant, cli: Cli) -> None:
     assert "hook migrate: Running" in done.lines
     assert "hook migrate: Succeeded" in done.lines
     assert done.lines[-1].startswith("done: applied 1 object")
+
+
+async def test_preview_shows_the_hooks_around_the_waves(tenant: Tenant, cli: Cli) -> None:
+    await hooked(tenant, job("migrate"), GO, post=[job("smoke")], policy={"automatic": False})
+    await tenant.applied("app", "WaitingForSync")
+
+    lines = (await cli("release", "preview", "app")).lines
+
+    before, wave, after = (
+        lines.index(line)
+        for line in ("Before it: 2 hooks (preSync)", "Wave 0: 1 object", "After it: 1 hook (postSync)")
+    )
+    assert before < wave < after
+    assert lines[before + 1 : before + 3] == ["  Job       migrate", "  Approval  go"]
+    assert lines[after + 1] == "  Job  smoke"

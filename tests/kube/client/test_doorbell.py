@@ -62,6 +62,9 @@ async def test_what_may_have_been_missed_rings(home: KubeClient, namespace: str)
         async with listening(proxy.client, namespace, "a") as bell:
             await bell.wait(timeout=0.5)
             assert await bell.wait(timeout=PATIENCE) == {key(namespace, "a")}
+            async with asyncio.timeout(PATIENCE):
+                while not proxy.open:  # noqa: ASYNC110 (the other end is waited for)
+                    await asyncio.sleep(0.05)
             proxy.reset_watches()
             assert await bell.wait(timeout=PATIENCE) == {key(namespace, "a")}
 

@@ -107,7 +107,7 @@ OUTCOMES: list[tuple[str, str, str, str]] = [
     ("a DaemonSet that hangs", workload("DaemonSet", NEVER), "Progressing", "0 of 1 Pods available"),
     ("a ReplicaSet", workload("ReplicaSet", LATE, replicas=2), "Healthy", ""),
     ("a Job that completes", job(READY), "Healthy", ""),
-    ("a Job that fails", job(FAILS), "Degraded", "BackoffLimit"),
+    ("a Job that fails", job(FAILS), "Degraded", "backoff limit"),
     ("a Job that hangs", job(HANGS), "Progressing", "is running"),
     ("a Job past its deadline", job(HANGS, activeDeadlineSeconds=1), "Degraded", "active longer"),
     ("a suspended Job", job(HANGS, suspend="true"), "Healthy", ""),

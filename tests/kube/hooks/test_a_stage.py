@@ -157,6 +157,7 @@ async def test_a_namespace_that_is_not_there_is_a_failure_in_the_servers_words(r
     (failure,) = (await rig.advance()).failures
 
     assert f"namespace {rig.namespace}-none does not exist" in failure
+    assert failure.endswith("; a preSync hook runs before the render is applied")
 
 
 async def test_a_job_of_that_name_that_somebody_else_made_is_not_taken_for_ours(rig: HookRig) -> None:

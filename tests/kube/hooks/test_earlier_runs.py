@@ -9,6 +9,7 @@ import pytest
 
 from convoy.api.names import HOOK_FINALIZER
 from convoy.hooks.leftovers import as_ended, end_jobs, strays, superseded
+from convoy.sync.interruptions import Fenced
 from tests.kube.hooks.rig import POLL, A, B, HookRig, job, render_of
 
 HANGS, FAILS = "fake.local/job-hangs:1", "fake.local/job-fails:1"
@@ -94,6 +95,22 @@ async def test_a_run_for_another_render_is_superseded_until_it_has_a_result(rig:
     entry = as_ended(release.status.hooks[0], datetime.now(UTC))
     assert (entry.phase, entry.run) == ("Failed", 1)
     assert entry.message == "it was ended, since another render is wanted"
+
+
+async def test_a_late_attempt_touches_no_job_of_a_later_run(rig: HookRig) -> None:
+    await rig.release({"name": "a", "job": job(HANGS)})
+    late = await rig.due()
+    await rig.advance()
+    while not (await rig.advance(render=render_of(ref=B))).jobs:  # noqa: ASYNC110
+        await asyncio.sleep(POLL)
+    (second,) = await rig.jobs()
+
+    with pytest.raises(Fenced):
+        await rig.advance(runs=late)
+
+    (left,) = await rig.jobs()
+    assert left["metadata"]["uid"] == second["metadata"]["uid"]
+    assert "deletionTimestamp" not in left["metadata"]
 
 
 async def test_what_is_kept_for_good_only_loses_the_finalizer_once_it_has_ended(rig: HookRig) -> None:

@@ -90,6 +90,15 @@ def test_a_chart_with_a_packed_one_in_it(tmp_path: Path, checkout: Path) -> None
     assert sorted(told.splitlines()) == ["ConfigMap shop/shop", "ConfigMap shop/shop-dep"]
 
 
+def test_hooks_of_a_chart_are_told_and_are_no_objects(tmp_path: Path, checkout: Path) -> None:
+    hook = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: migrate, annotations: {helm.sh/hook: pre-upgrade}}\n"
+    (checkout / "chart" / "templates" / "hook.yaml").write_text(hook)
+    release = written(tmp_path, HELM + "\n" + GIT + MORE)
+    told = run("render", "-f", release, "--source", checkout, "-o", "name").splitlines()
+    assert told[0] == "ConfigMap shop/shop"
+    assert told[1].endswith(": Job.batch shop/migrate is a hook of the chart and no object of the Release")
+
+
 def test_a_kustomization_over_a_base(tmp_path: Path, checkout: Path) -> None:
     release = written(tmp_path, HEAD.replace("{manifests: {}}", "{path: overlay, kustomize: {}}") + GIT)
     assert run("render", "-f", release, "--source", checkout, "-o", "name") == "ConfigMap shop/x-a\n"

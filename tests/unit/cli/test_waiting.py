@@ -40,6 +40,7 @@ def release(
         release("WaitingForClusterWave"),
         release(handled=ASKED, healthy="False"),
         release(handled=ASKED, healthy="Unknown", rollout="Progressing"),
+        release(handled=ASKED, healthy="True", rollout="Progressing"),
     ],
 )
 def test_it_goes_on_while_the_request_has_no_result(tree: dict[str, Any]) -> None:
@@ -53,6 +54,7 @@ def test_it_goes_on_while_the_request_has_no_result(tree: dict[str, Any]) -> Non
         release(handled=LATER),
         release(asked=LATER, handled=LATER),
         release(handled=ASKED, healthy="True"),
+        release(handled=ASKED, healthy="True", rollout="Healthy"),
         release("WaitingForSync", handled=ASKED),
     ],
 )

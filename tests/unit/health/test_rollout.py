@@ -84,6 +84,8 @@ TRANSITIONS: list[tuple[str, Rollout | None, dict[str, Any], tuple[str, str, str
         {"starting": BAD, "obstacle": "the render store has no such render"},
         ("Failed", BAD, GOOD),
     ),
+    ("a person pins what has failed", ROLLED_BACK, {"starting": BAD, "pinned": True}, ("Progressing", BAD, GOOD)),
+    ("what has failed stays pinned", FAILED, {"starting": BAD, "pinned": True}, ("Failed", BAD, GOOD)),
     *(
         ("another render begins", before, {"starting": FIX}, ("Progressing", FIX, before.last_healthy_render_ref))
         for before in ALL
@@ -212,6 +214,15 @@ def test_beside_a_rollback_it_says_why_the_fix_is_not_taken() -> None:
     assert after(broken, fault="SourceNotReady: git: no such branch") == broken
     assert after(broken) == broken
     assert after(broken, fault="") == rolled_back
+
+
+def test_a_long_list_of_faults_is_cut() -> None:
+    found = after(PROGRESSING, now=TOO_LATE, trouble="x" * 100_000)
+
+    assert found is not None
+    assert found.message is not None
+    assert len(found.message) < 2000
+    assert "x…. The last healthy render" in found.message
 
 
 def test_every_phase_is_one_of_the_schema() -> None:

@@ -86,7 +86,8 @@ def test_what_failed_stays_failed_until_another_render_or_a_forced_sync_begins(
         if before is None or before.phase not in (Phase.FAILED, Phase.ROLLED_BACK) or seen.policy is None:
             continue
         assert after is not None
-        anew = seen.starting and (seen.forced or seen.starting != before.render_ref)
+        pinned = seen.pinned and before.phase == Phase.ROLLED_BACK
+        anew = seen.starting and (seen.forced or pinned or seen.starting != before.render_ref)
         assert (after.phase == Phase.PROGRESSING) == bool(anew)
         assert after.phase != Phase.HEALTHY
         assert after.render_ref == (seen.starting if anew else before.render_ref)

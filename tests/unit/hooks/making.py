@@ -76,8 +76,11 @@ def due(
     ref: str = A,
     stage: HookStage = HookStage.PRE_SYNC,
     forced: bool = False,
+    rollback: bool = False,
     hooks: Any = (),
 ) -> list[tuple[str, int]]:
     wanted = stage_hooks(found, render(*hooks, ref=ref), stage)
-    runs: tuple[Run, ...] = runs_due(wanted, found, render_ref=ref, stage=stage, forced=forced)
+    runs: tuple[Run, ...] = runs_due(
+        wanted, found, render_ref=ref, stage=stage, forced=forced, rollback=rollback
+    )
     return [(run.name, run.number) for run in runs]

@@ -56,6 +56,14 @@ def test_an_approved_hook_is_not_asked_again_for_the_same_render() -> None:
     assert due(known, ref=B) == [("go", 2)]
 
 
+def test_a_rollback_runs_only_what_runs_in_each_sync() -> None:
+    hooks = (job("migrate"), job("warm", runPolicy="EverySync"))
+    known = release(*hooks, hooks=[failed(run=3, ref=B), entry("warm", "Succeeded", run=7, ref=B)])
+
+    assert due(known, rollback=True) == [("warm", 8)]
+    assert due(known) == [("migrate", 4), ("warm", 8)], "as a fix that gives the older render again"
+
+
 def test_a_failed_hook_is_reported_again_and_nothing_runs() -> None:
     hooks = (job("warm", runPolicy="EverySync"), job("migrate", batch=1), job("last", batch=2))
 
@@ -106,6 +114,14 @@ def test_a_failed_post_sync_hook_ends_its_stage() -> None:
 
     assert due(known, stage=POST) == [("warm", 2)], "neither the failed one nor what comes after it"
     assert due(known, stage=POST, forced=True) == [("warm", 2), ("migrate", 2), ("last", 1)]
+
+
+def test_what_runs_beside_a_failed_hook_is_seen_to_its_end() -> None:
+    beside = [job("migrate"), job("slow"), job("last", batch=1)]
+    known = [failed(run=2), entry("slow", "Running", run=4)]
+
+    assert due(release(*beside, hooks=known)) == [("migrate", 2), ("slow", 4)]
+    assert due(release(post=beside, hooks=known), stage=POST) == [("slow", 4)]
 
 
 def test_numbers_only_grow() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from convoy.api.errors import Unsupported
+from convoy.api.hooks import Lifecycle
 from convoy.api.objects import key_of
 from convoy.api.rendered import Render, RenderedObject
 from convoy.sync.own_namespace import refuse_own_namespace
@@ -34,3 +35,17 @@ def test_refuses_the_namespace_itself() -> None:
 def test_lets_everything_else_through() -> None:
     refuse_own_namespace(render("Secret", "convoy-system", "demo"), "convoy-system")
     refuse_own_namespace(render("ClusterRole", "convoy-system"), "convoy-system")
+
+
+def test_refuses_what_a_hook_would_run_there() -> None:
+    hook = {"name": "migrate", "namespace": "convoy-system", "job": {}}
+    lifecycle = Lifecycle.model_validate({"postSync": [hook]})
+    with pytest.raises(Unsupported, match="hook migrate: convoy itself runs"):
+        refuse_own_namespace(render("Secret", "key", "demo"), "convoy-system", lifecycle)
+    refuse_own_namespace(render("Secret", "key", "demo"), "other", lifecycle)
+
+
+def test_refuses_a_hook_of_a_chart_in_it() -> None:
+    objects = render("ConfigMap", "settings", "convoy-system").objects
+    with pytest.raises(Unsupported, match="ConfigMap convoy-system/settings"):
+        refuse_own_namespace(Render("sha256:0", "r", (), objects), "convoy-system")

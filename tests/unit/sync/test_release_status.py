@@ -188,7 +188,7 @@ def test_waves_before_are_applied_the_present_one_tells_how_far_it_is_and_later_
     assert "startedAt" not in waves[2]
 
 
-def test_a_wave_that_was_found_healthy_stays_so_until_it_is_applied_again() -> None:
+def test_a_wave_is_healthy_once_one_that_waits_for_it_has_begun() -> None:
     plan, strategies = [(0, 1), (1, 1), (2, 1)], {1: "Health"}
     waits = waves_at(
         [],
@@ -202,11 +202,13 @@ def test_a_wave_that_was_found_healthy_stays_so_until_it_is_applied_again() -> N
         ("Pending", "Health"),
         ("Pending", "Apply"),
     ]
-    opened = waves_at(waits, plan, WaveProgress(index=1, phase="Applying", gated=True), time="t2")
-    later = waves_at(opened, plan, WaveProgress(index=2, phase="Applied", applied=1), time="t3")
+    opened = waves_at(waits, plan, WaveProgress(index=1, phase="Applying"), time="t2", strategies=strategies)
+    later = waves_at(
+        opened, plan, WaveProgress(index=2, phase="Applied", applied=1), time="t3", strategies=strategies
+    )
     assert [wave["phase"] for wave in later] == ["Healthy", "Applied", "Applied"]
     assert (later[0]["startedAt"], later[0]["finishedAt"]) == ("t1", "t2")
-    again = waves_at(later, plan, WaveProgress(index=0, phase="Applying"), time="t4")
+    again = waves_at(later, plan, WaveProgress(index=0, phase="Applying"), time="t4", strategies=strategies)
     assert [wave["phase"] for wave in again] == ["Applying", "Pending", "Pending"]
     assert again[0]["startedAt"] == "t4"
 

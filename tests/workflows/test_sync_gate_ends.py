@@ -1,0 +1,225 @@
+"""What ends a wait at a gate, what does not, and what comes then (D25)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from temporalio.client import WorkflowFailureError
+from temporalio.exceptions import CancelledError
+
+from convoy.policy.trigger import Trigger
+from tests.workflows.doubles import Script, failure
+from tests.workflows.driver import Driver, failed, result, state
+from tests.workflows.gating import CLOSED, LONG, REACHED, SICK, put_gate, reads
+from workflows import gates
+from workflows.contract import (
+    Activity,
+    Decision,
+    Plan,
+    Resolved,
+    Settled,
+    SyncRequest,
+    WaveHealth,
+    WavePlan,
+)
+
+
+@pytest.fixture
+def gated(script: Script) -> Script:
+    """Three waves; the last one waits until the one before it is healthy."""
+    return put_gate(script)
+
+
+@pytest.fixture
+async def waiting(driver: Driver, gated: Script) -> Settled:
+    """A sync that waits at the gate."""
+    gated.answer(Activity.CHECK_HEALTH, *CLOSED)
+    return await driver.sync_now()
+
+
+async def test_another_render_ends_the_wait(driver: Driver, gated: Script, waiting: Settled) -> None:
+    gated.plan = replace(gated.plan, render_ref="r2", waves=(WavePlan(0, 1),))
+    run = driver.open_sync()
+    await driver.sync(SyncRequest(trigger=Trigger.PERIODIC, uid="uid-1"))
+    settled = await result(run)
+    assert (settled.reason, settled.render_ref) == ("Applied", "r2")
+    assert len(gated.args(Activity.CHECK_HEALTH)) == 2
+
+
+@pytest.mark.parametrize(
+    ("trigger", "force"), [(Trigger.SPEC_CHANGED, ""), (Trigger.SYNC_REQUESTED, "2026-01-03T00:00:00Z")]
+)
+async def test_a_changed_spec_and_a_force_end_the_wait_and_start_from_the_beginning(
+    driver: Driver, gated: Script, waiting: Settled, trigger: Trigger, force: str
+) -> None:
+    reads(gated, trigger, force_requested_at=force)
+    gated.answer(Activity.CHECK_HEALTH, *CLOSED)
+    await driver.sync(SyncRequest(trigger=trigger, uid="uid-1", id="new"))
+    recorded = await gated.called(Activity.RECORD, 2)
+    assert [wave.index for wave in gated.args(Activity.APPLY_WAVE)] == [0, 1, 0, 1]
+    assert recorded.plan.started_at == "2026-01-01T09:09:09Z"
+
+
+async def test_a_suspended_release_closes_the_run(driver: Driver, gated: Script, waiting: Settled) -> None:
+    gated.answer(Activity.RESOLVE, Resolved(Decision.STOP, gated.plan, "Suspended", "spec.suspend is true"))
+    run = driver.open_sync()
+    await driver.sync(SyncRequest(trigger=Trigger.SPEC_CHANGED, uid="uid-1", id="suspended"))
+    assert (await result(run)).reason == "Suspended"
+
+
+async def test_a_deletion_ends_the_wait_with_the_teardown(
+    driver: Driver, gated: Script, waiting: Settled
+) -> None:
+    gated.answer(Activity.RESOLVE, Resolved(Decision.TEARDOWN, gated.plan))
+    run = driver.open_sync()
+    await driver.sync(SyncRequest(trigger=Trigger.DELETED, uid="uid-1"))
+    assert (await result(run)).reason == "Deleted"
+
+
+async def test_a_deletion_whose_teardown_fails_ends_the_wait_too(
+    driver: Driver, gated: Script, waiting: Settled
+) -> None:
+    gated.answer(Activity.RESOLVE, Resolved(Decision.TEARDOWN, gated.plan))
+    gated.answer(Activity.TEARDOWN, failure("ClusterNotReady", "no route"))
+    run = driver.open_sync()
+    await driver.sync(SyncRequest(trigger=Trigger.DELETED, uid="uid-1"))
+    assert (await failed(run)).type == "ClusterNotReady"
+
+
+async def test_the_wait_ends_where_another_release_has_the_name(
+    driver: Driver, gated: Script, waiting: Settled
+) -> None:
+    gated.answer(Activity.RESOLVE, Resolved(Decision.NOTHING, Plan(uid="uid-2"), message="seen already"))
+    run = driver.open_sync()
+    await driver.sync(SyncRequest(trigger=Trigger.PERIODIC, uid="uid-2"))
+    assert (await result(run)).reason == "WaitingForWave"
+
+
+async def test_a_request_that_was_seen_already_leaves_the_wait_as_it_is(
+    driver: Driver, gated: Script, waiting: Settled
+) -> None:
+    gated.answer(Activity.RESOLVE, Resolved(Decision.NOTHING, Plan(uid="uid-1"), message="seen already"))
+    assert (await driver.sync_now()).reason == "Nothing"
+    assert (await state(driver.open_sync()))["reason"] == "WaitingForWave"
+
+
+async def test_an_unreachable_source_is_told_and_extends_no_deadline(
+    driver: Driver, gated: Script, waiting: Settled
+) -> None:
+    gated.answer(Activity.RESOLVE, Resolved(Decision.STOP, Plan(uid="uid-1"), "SourceNotReady", "no route"))
+    assert (await driver.sync_now()).reason == "SourceNotReady"
+    reads(gated, Trigger.RETRY)
+    gated.answer(Activity.CHECK_HEALTH, SICK)
+    await driver.sync(SyncRequest(trigger=Trigger.RETRY, uid="uid-1"))
+    assert (await gated.called(Activity.RECORD, 3)).outcome.message == waiting.message
+
+
+async def test_a_cluster_that_cannot_be_asked_for_health_is_told_and_extends_no_deadline(
+    driver: Driver, gated: Script, waiting: Settled
+) -> None:
+    reads(gated, Trigger.HEALTH_CHANGED)
+    gated.answer(Activity.CHECK_HEALTH, failure("ClusterNotReady", "no route"))
+    await driver.sync(SyncRequest(trigger=Trigger.HEALTH_CHANGED, uid="uid-1", id="other health"))
+    outcome = (await gated.called(Activity.RECORD, 2)).outcome
+    until_then = waiting.message.partition(" for wave ")[0]
+    assert outcome.message == f"{until_then} for wave 1 to be healthy: ClusterNotReady: no route"
+
+
+async def test_a_cluster_that_cannot_be_asked_at_the_first_look_is_a_failure_like_any_other(
+    driver: Driver, gated: Script
+) -> None:
+    gated.answer(Activity.CHECK_HEALTH, failure("ClusterNotReady", "no route"))
+    assert (await failed(await driver.sync())).type == "ClusterNotReady"
+
+
+async def test_a_wave_that_fails_when_it_is_applied_again_ends_the_wait(
+    driver: Driver, gated: Script, waiting: Settled
+) -> None:
+    reads(gated, Trigger.PERIODIC)
+    gated.answer(Activity.APPLY_WAVE, failure("DeployFailed", "no"))
+    run = driver.open_sync()
+    await driver.sync(SyncRequest(trigger=Trigger.PERIODIC, uid="uid-1"))
+    assert (await failed(run)).message == "no"
+
+
+async def test_health_that_is_reached_while_the_wait_begins_is_not_missed(
+    driver: Driver, gated: Script
+) -> None:
+    gated.answer(Activity.CHECK_HEALTH, *CLOSED)
+    gate = gated.hold(Activity.RECORD)
+    run = await driver.sync()
+    await gate.reached()
+    reads(gated, Trigger.HEALTH_REACHED)
+    await driver.sync(REACHED)
+    gate.open()
+    assert (await result(run)).reason == "Applied"
+
+
+async def test_a_gate_that_could_not_be_recorded_does_not_keep_the_run_open(
+    driver: Driver, gated: Script
+) -> None:
+    gated.answer(Activity.CHECK_HEALTH, *CLOSED)
+    gated.answer(Activity.RECORD, failure("DeployFailed", "forbidden"))
+    assert (await failed(await driver.sync())).type == "DeployFailed"
+
+
+async def test_a_run_that_is_cancelled_by_hand_in_its_wait_ends_and_the_next_request_starts_another(
+    driver: Driver, gated: Script, waiting: Settled
+) -> None:
+    run = driver.open_sync()
+    await run.cancel()
+    with pytest.raises(WorkflowFailureError) as ended:
+        await result(run)
+    assert isinstance(ended.value.cause, CancelledError)
+    assert (await driver.sync_now()).reason == "Applied"
+
+
+# --- the deadline --------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def short(script: Script) -> Script:
+    """The gate waits for a second."""
+    return put_gate(script, timeout=1.0)
+
+
+async def test_at_the_deadline_health_is_looked_at_once_more_and_then_the_sync_fails(
+    driver: Driver, short: Script
+) -> None:
+    short.answer(Activity.CHECK_HEALTH, *CLOSED, SICK)
+    reads(short, Trigger.SPEC_CHANGED)
+    reads(short, Trigger.TIMED_OUT)
+    error = await failed(await driver.sync())
+    assert error.type == "DeployFailed"
+    assert error.message == (
+        "wave 5 is not applied, since wave 1 is not healthy after 1s: "
+        "Deployment.apps shop/mill: 0 of 1 replicas are ready"
+    )
+    assert [one.trigger for one in short.args(Activity.RESOLVE)[1].requests] == [Trigger.TIMED_OUT]
+    assert short.args(Activity.RECORD)[-1].health == WaveHealth(1, "Failed")
+    assert [wave.index for wave in short.args(Activity.APPLY_WAVE)] == [0, 1]
+
+
+async def test_a_wave_that_is_healthy_at_the_last_look_opens_the_gate(driver: Driver, short: Script) -> None:
+    short.answer(Activity.CHECK_HEALTH, *CLOSED)
+    reads(short, Trigger.SPEC_CHANGED)
+    reads(short, Trigger.TIMED_OUT)
+    assert (await result(await driver.sync())).reason == "Applied"
+
+
+async def test_a_source_that_is_unreachable_at_the_deadline_ends_the_wait(
+    driver: Driver, short: Script
+) -> None:
+    short.answer(Activity.CHECK_HEALTH, *CLOSED)
+    reads(short, Trigger.SPEC_CHANGED)
+    short.answer(Activity.RESOLVE, Resolved(Decision.STOP, Plan(uid="uid-1"), "SourceNotReady", "no route"))
+    assert (await failed(await driver.sync())).type == "SourceNotReady"
+
+
+async def test_a_moment_is_no_longer_than_the_timeout_of_the_gate(
+    driver: Driver, short: Script, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gates, "GRACE", LONG)
+    short.answer(Activity.CHECK_HEALTH, *CLOSED)
+    assert (await failed(await driver.sync())).type == "DeployFailed"
