@@ -15,15 +15,8 @@ from activities.in_sync import write_in_sync
 from activities.lease import Lease
 from activities.rechecking import begin_recheck, recheck
 from activities.services import Services
-from convoy.api.common import condition_of
 from convoy.api.conditions import find_condition
-from convoy.api.errors import (
-    ConvoyError,
-    WaitingForApproval,
-    WaitingForHealth,
-    WaitingForHook,
-    WaitingForWave,
-)
+from convoy.api.errors import ConvoyError
 from convoy.api.names import APPLIED, MANAGER
 from convoy.api.objects import Manifest
 from convoy.api.release import Release
@@ -41,6 +34,7 @@ from convoy.kube.resources import INVENTORIES, RELEASES
 from convoy.kube.retry import with_retries
 from convoy.kube.status import write_status
 from convoy.policy.decide import decide_manual
+from convoy.policy.heal import heals
 from convoy.policy.request import force_pending, pending_request
 from convoy.policy.spread import tick_period
 from convoy.policy.trigger import reasons_to_sync, seen
@@ -58,8 +52,6 @@ writes no blob and answers with the empty ref.
 
 _FIELDS_TOLD = 20
 """Drifted fields in the answer of a pass; all of them are in the stored changes."""
-
-_WAITS = {wait.reason for wait in (WaitingForWave, WaitingForHook, WaitingForApproval, WaitingForHealth)}
 
 _TORN_PASSES = 2
 """Passes that are made again at once because a sync wrote in between (D35)."""
@@ -197,7 +189,7 @@ class Drifting:
             ignores=release.spec.ignore_differences,
             on_live=health.see if health is not None else ignore_live,
         )
-        return _Pass(verdict_of(result), result, "" if desired.pin_missing else render.ref, health)
+        return _Pass(verdict_of(result), result, desired.to_apply, health)
 
     async def _report(self, asked: DriftInput, release: Release, found: _Pass) -> DriftReport:
         finding = found.finding
@@ -207,8 +199,7 @@ class Drifting:
             data = msgspec.json.encode([one.tree() for one in found.result.drifted])
             await self._services.renders.save_blob(release.metadata.uid, CHANGES, data)
             changes = CHANGES
-        automatic = bool(release.spec.sync_policy.automatic)
-        heal = automatic and finding.drifted and not release.spec.suspend and not _waits(release)
+        heal = finding.drifted and bool(found.render_ref) and heals(release)
         fights = await self._fights(asked, release, found, heal=heal)
         return DriftReport(
             Verdict(finding.reason),
@@ -280,15 +271,6 @@ def _drifted_fields(found: _Pass) -> Iterator[str]:
             yield f"{one.key}: "
         for change in one.changes:
             yield f"{one.key}: {change.pointer}"
-
-
-def _waits(release: Release) -> bool:
-    """Whether a sync waits between its steps: what it has not applied yet is no drift that a request would heal.
-
-    The tick's reconcile applies the finished waves again, so drift in them does not stay (D25).
-    """
-    applied = condition_of(release.status.conditions, APPLIED)
-    return applied is not None and applied.reason in _WAITS
 
 
 def _reconcile_is_due(release: Release, found: _Pass) -> bool:

@@ -24,7 +24,8 @@ async def write_in_sync(home: KubeClient, tree: Manifest, finding: Verdict) -> N
     generation = tree["metadata"].get("generation", 0)
 
     def build(latest: Manifest) -> Manifest | None:
-        conditions = (latest.get("status") or {}).get("conditions")
+        status = latest.get("status") or {}
+        conditions = status.get("conditions")
         before = find_condition(conditions, IN_SYNC)
         if latest["metadata"]["uid"] != uid or not must_write(
             finding, condition=before, generation=generation
@@ -40,8 +41,12 @@ async def write_in_sync(home: KubeClient, tree: Manifest, finding: Verdict) -> N
             generation=generation,
             now=now,
         )
-        current = latest["metadata"].get("generation", generation)
-        summary = summary_conditions(replace_condition(conditions, condition), generation=current, now=now)
+        summary = summary_conditions(
+            replace_condition(conditions, condition),
+            rollout=status.get("rollout"),
+            generation=latest["metadata"].get("generation", generation),
+            now=now,
+        )
         return {"conditions": [condition, *summary]}
 
     name = this_release()

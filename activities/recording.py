@@ -96,7 +96,7 @@ class Recording:
             if _is_superseded(tree, plan):
                 return None
             status = _settled(tree, done, assessed, now)
-            return rolled_out(status, rollout, now=now) if rollout is not None else status
+            return rolled_out(tree, status, rollout, now=now) if rollout is not None else status
 
         tree = await write_status(
             home, RELEASES, release.namespace, release.name, manager=MANAGER, build=build, known=known

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from convoy.api.errors import Terminal, error_classes
 from convoy.api.names import APPLIED, HEALTHY, READY, RECONCILING, STALLED
@@ -18,6 +18,12 @@ from convoy.api.times import format_time
 ConditionTree = dict[str, Any]
 Conditions = Sequence[Mapping[str, Any]] | None
 """`status.conditions` as it stands in a tree: the API server answers null on an object just created."""
+
+RolloutTree = Mapping[str, Any] | None
+"""`status.rollout` as it stands in a tree, or None."""
+
+FAILED_ROLLOUTS: Final[Mapping[str, str]] = {"RolledBack": "RolledBack", "Failed": "RolloutFailed"}
+"""Reason of Ready for each phase of a rollout that has failed (D28)."""
 
 DEGRADED = "Degraded"
 """Reason of a Healthy that is False since an object failed; one that is on its way has the reason Progressing."""
@@ -65,16 +71,22 @@ def replace_condition(existing: Conditions, condition: ConditionTree) -> list[Co
     return [*rest, condition]
 
 
-def ready_condition(conditions: Conditions, *, generation: int, now: datetime) -> ConditionTree:
-    """Return Ready: Applied and Healthy.
+def ready_condition(
+    conditions: Conditions, *, rollout: RolloutTree, generation: int, now: datetime
+) -> ConditionTree:
+    """Return Ready: Applied and Healthy, and the rollout has not failed.
 
     Unknown while the generation is not reconciled yet: an Applied of an older spec says nothing about this
-    one; and while nothing is known about the health of what was applied.
+    one; and while nothing is known about the health of what was applied. After a rollback Applied and Healthy
+    are about the render that is back, so the rollout is what tells that the change is not running (D28).
     """
+    failed = FAILED_ROLLOUTS.get((rollout or {}).get("phase", ""))
     applied = find_condition(conditions, APPLIED)
     healthy = find_condition(conditions, HEALTHY)
     if applied is None or applied.get("observedGeneration", 0) < generation:
         status, reason, message = "Unknown", RECONCILING, f"generation {generation} is not reconciled yet"
+    elif failed is not None:
+        status, reason, message = "False", failed, (rollout or {}).get("message", "")
     elif applied["status"] != "True":
         status, reason, message = "False", applied.get("reason", ""), applied.get("message", "")
     elif healthy is None:
@@ -94,16 +106,20 @@ def ready_condition(conditions: Conditions, *, generation: int, now: datetime) -
     )
 
 
-def summary_conditions(conditions: Conditions, *, generation: int, now: datetime) -> list[ConditionTree]:
+def summary_conditions(
+    conditions: Conditions, *, rollout: RolloutTree, generation: int, now: datetime
+) -> list[ConditionTree]:
     """Return Ready, Reconciling and Stalled, of which exactly one is True.
 
     kstatus reads Stalled as "failed" and Reconciling as "in progress". Stalled are the reasons that only a
-    change can end (`reference/sync-policy`, Requeue rules) and health that is Degraded; a retry, a wait or a
-    rollout is Reconciling.
+    change can end (`reference/sync-policy`, Requeue rules), health that is Degraded and a rollout that has
+    failed; a retry, a wait or a rollout under way is Reconciling. `rollout` is that of the status which the
+    conditions are written with.
     """
-    ready = ready_condition(conditions, generation=generation, now=now)
+    ready = ready_condition(conditions, rollout=rollout, generation=generation, now=now)
     error = error_classes().get(ready["reason"])
-    ended = ready["reason"] == DEGRADED or (error is not None and issubclass(error, Terminal))
+    terminal = error is not None and issubclass(error, Terminal)
+    ended = terminal or ready["reason"] in (DEGRADED, *FAILED_ROLLOUTS.values())
     stalled = ready["status"] == "False" and ended
     reconciling = ready["status"] != "True" and not stalled
     flags = ((RECONCILING, reconciling), (STALLED, stalled))

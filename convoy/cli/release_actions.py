@@ -105,7 +105,7 @@ def rollback(session: Session, name: str) -> None:
     target = others[0]
     _pin(session, name, target["renderRef"])
     say(f"{_subject(name)} rolled back to {target['renderRef']} ({target.get('revision') or 'no revision'})")
-    note(f"The Release stays on it until `kubectl convoy release unpin {name}`.")
+    note(f"The Release stays on it until `kubectl convoy release unpin {name} -n {session.namespace}`.")
 
 
 @click.command()

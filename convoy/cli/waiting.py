@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
-from convoy.api.conditions import find_condition
+from convoy.api.conditions import DEGRADED, find_condition
 from convoy.api.errors import Hold, Suspended, error_classes
 from convoy.api.names import APPLIED, HEALTHY
 from convoy.api.objects import Manifest
@@ -79,8 +79,12 @@ def _health_of(tree: Manifest) -> Outcome | None:
     rollout = status.get("rollout") or {}
     if rollout.get("phase") in ("Failed", "RolledBack"):
         return Outcome(False, f"rollout {rollout['phase']}: {rollout.get('message') or ''}")
-    if rollout.get("phase") == "Progressing" or (healthy is not None and healthy["status"] != "True"):
+    if rollout.get("phase") == "Progressing":
         return None
+    if healthy is not None and healthy["status"] != "True":
+        # What has failed does not become healthy by itself; what moves is waited for.
+        failed = healthy.get("reason") == DEGRADED
+        return Outcome(False, f"{DEGRADED}: {healthy.get('message') or ''}") if failed else None
     applied = find_condition(status.get("conditions"), APPLIED) or {}
     return Outcome(True, str(applied.get("message") or "applied"))
 

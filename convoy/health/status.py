@@ -67,7 +67,8 @@ def healthy_status(
     tree: Manifest, health: RenderHealth, *, generation: int, now: datetime
 ) -> Manifest | None:
     """Return the status of manager `convoy-health`: Healthy and the summary; None where it says so already."""
-    conditions = (tree.get("status") or {}).get("conditions")
+    status = tree.get("status") or {}
+    conditions = status.get("conditions")
     condition = with_condition(
         conditions,
         type=HEALTHY,
@@ -79,10 +80,10 @@ def healthy_status(
     )
     if find_condition(conditions, HEALTHY) == condition:
         return None
-    current = tree["metadata"].get("generation", generation)
-    return {
-        "conditions": [
-            condition,
-            *summary_conditions(replace_condition(conditions, condition), generation=current, now=now),
-        ]
-    }
+    summary = summary_conditions(
+        replace_condition(conditions, condition),
+        rollout=status.get("rollout"),
+        generation=tree["metadata"].get("generation", generation),
+        now=now,
+    )
+    return {"conditions": [condition, *summary]}

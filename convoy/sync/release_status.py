@@ -110,10 +110,7 @@ def begun(
     the first look at it. Applied stays as it is.
     """
     own = own_status(tree)
-    conditions = (tree.get("status") or {}).get("conditions")
-    applied = find_condition(conditions, APPLIED)
-    summary = summary_conditions(conditions, generation=tree["metadata"].get("generation", 0), now=now)
-    own["conditions"] = [*([dict(applied)] if applied else []), *summary]
+    own["conditions"] = _own_conditions(tree, own, now=now)
     own["handled"] = dict(handled)
     own["sync"] = {"workflowId": workflow_id, "runId": run_id}
     if handled.get("syncRequestedAt"):
@@ -123,14 +120,17 @@ def begun(
     return own
 
 
-def rolled_out(own: Manifest, rollout: Rollout | None, *, now: datetime) -> Manifest:
-    """Return a status with this rollout in it (D28), None for none; the history remembers when it became healthy."""
+def rolled_out(tree: Manifest, own: Manifest, rollout: Rollout | None, *, now: datetime) -> Manifest:
+    """Return the status `own` of the Release `tree` with this rollout in it (D28), None for none.
+
+    The history remembers when it became healthy, and Ready tells of one that has failed.
+    """
     rest = {name: value for name, value in own.items() if name != "rollout"}
-    if rollout is None:
-        return rest
-    if rollout.phase == Phase.HEALTHY and own.get("history"):
-        rest["history"] = _with_health(own["history"], rollout.render_ref or "", format_time(now))
-    return rest | {"rollout": rollout.tree()}
+    if rollout is not None:
+        rest["rollout"] = rollout.tree()
+        if rollout.phase == Phase.HEALTHY and own.get("history"):
+            rest["history"] = _with_health(own["history"], rollout.render_ref or "", format_time(now))
+    return rest | {"conditions": _own_conditions(tree, rest, now=now)}
 
 
 def attempting(tree: Manifest, attempt: Attempt) -> Manifest:
@@ -171,6 +171,7 @@ def settled(
     own["sync"] = {**own.get("sync", {}), "settledAt": time}
     own["conditions"] = _conditions(
         tree,
+        own,
         status="True" if result.applied else "False",
         reason=result.reason,
         message=result.message,
@@ -187,17 +188,16 @@ def reported(
     own = own_status(tree)
     own["observedGeneration"] = generation
     own["conditions"] = _conditions(
-        tree, status=status, reason=reason, message=message, generation=generation, now=now
+        tree, own, status=status, reason=reason, message=message, generation=generation, now=now
     )
     return own
 
 
 def _conditions(
-    tree: Manifest, *, status: str, reason: str, message: str, generation: int, now: datetime
+    tree: Manifest, own: Manifest, *, status: str, reason: str, message: str, generation: int, now: datetime
 ) -> list[Manifest]:
-    conditions = (tree.get("status") or {}).get("conditions")
     applied = with_condition(
-        conditions,
+        (tree.get("status") or {}).get("conditions"),
         type=APPLIED,
         status=status,
         reason=reason,
@@ -205,9 +205,20 @@ def _conditions(
         generation=generation,
         now=now,
     )
-    conditions = replace_condition(conditions, applied)
-    latest = tree["metadata"].get("generation", generation)
-    return [applied, *summary_conditions(conditions, generation=latest, now=now)]
+    return _own_conditions(tree, own | {"conditions": [applied]}, now=now)
+
+
+def _own_conditions(tree: Manifest, own: Manifest, *, now: datetime) -> list[Manifest]:
+    """Return Applied as `own` has it, if it has, and the summary of it, of its rollout and of others' conditions."""
+    conditions = (tree.get("status") or {}).get("conditions")
+    applied = find_condition(own.get("conditions"), APPLIED)
+    kept = [dict(applied)] if applied is not None else []
+    for condition in kept:
+        conditions = replace_condition(conditions, condition)
+    summary = summary_conditions(
+        conditions, rollout=own.get("rollout"), generation=tree["metadata"].get("generation", 0), now=now
+    )
+    return [*kept, *summary]
 
 
 def waves_at(
@@ -287,14 +298,12 @@ def _with_health(history: Sequence[Mapping[str, Any]], ref: str, time: str) -> l
 
 
 def _history(history: Sequence[Mapping[str, Any]], done: Attempt, time: str) -> list[Manifest]:
-    """Put the render on top; a pass with the same renderRef updates the newest entry instead of adding one."""
-    entry: Manifest = {
-        "renderRef": done.render_ref,
-        "revision": done.revision,
-        "appliedAt": time,
-        "trigger": done.trigger,
-        "objects": done.objects,
-    }
+    """Put the render on top; a pass with the same renderRef updates the newest entry instead of adding one.
+
+    That entry still tells when and why its render came: `lastSuccessful` tells the latest apply.
+    """
+    news: Manifest = {"revision": done.revision, "objects": done.objects}
     if history and history[0].get("renderRef") == done.render_ref:
-        return [{**history[0], **entry}, *map(dict, history[1:])]
+        return [{**history[0], **news}, *map(dict, history[1:])]
+    entry = {"renderRef": done.render_ref, "appliedAt": time, "trigger": done.trigger, **news}
     return [entry, *map(dict, history)]

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
 
 from convoy.api.names import SYNC_REQUESTED_AT
 from convoy.api.objects import Manifest, ObjectKey
@@ -86,6 +91,18 @@ def successful(tree: Manifest) -> str:
     return str(((tree.get("status") or {}).get("lastSuccessful") or {}).get("renderRef"))
 
 
+def works(tree: Manifest) -> bool:
+    return all(condition_of(tree, kind).get("status") == "True" for kind in ("Applied", "Healthy"))
+
+
+def is_ready(tree: Manifest) -> bool:
+    return summary_of(tree) == {"Ready": "True", "Reconciling": "False", "Stalled": "False"}
+
+
+def summary_of(tree: Manifest) -> dict[str, str]:
+    return {kind: condition_of(tree, kind)["status"] for kind in ("Ready", "Reconciling", "Stalled")}
+
+
 async def image(convoy: Convoy, tenant: Tenant) -> str:
     live = await convoy.objects.get(ObjectKey("apps", "Deployment", tenant.namespace, "web"))
     return str(live["spec"]["template"]["spec"]["containers"][0]["image"]) if live is not None else ""
@@ -106,9 +123,10 @@ async def test_a_render_that_does_not_become_healthy_goes_back_and_a_fix_is_roll
     assert bad != good
     assert rollout_of(tree)["lastHealthyRenderRef"] == good
     message = rollout_of(tree)["message"]
-    assert f"The render {bad[:19]} was not applied and healthy within 2s: " in message
+    revisions = {each["renderRef"]: each["revision"] for each in tree["status"]["history"]}
+    assert f"The render {bad[:19]} ({revisions[bad]}) was not applied and healthy within 2s: " in message
     assert f"Deployment.apps {tenant.namespace}/web" in message
-    assert f"The last healthy render {good[:19]} takes its place" in message
+    assert f"The last healthy render {good[:19]} ({revisions[good]}) takes its place" in message
     assert f"kubectl convoy release sync app -n {tenant.namespace} --force" in message
     assert await image(convoy, tenant) == GOOD
     assert await tenant.config_map("old") is not None
@@ -125,8 +143,16 @@ async def test_a_render_that_does_not_become_healthy_goes_back_and_a_fix_is_roll
     events = await told(tenant, "app", "RolloutHealthy", "RolledBack")
     assert events["RolledBack"][0]["type"] == "Warning"
 
+    # What is applied works, and yet the Release is not what its source says.
+    tree = await tenant.until("app", works, "what is back to be healthy")
+    assert summary_of(tree) == {"Ready": "False", "Reconciling": "False", "Stalled": "True"}
+    for kind in ("Ready", "Stalled"):
+        told_by = condition_of(tree, kind)
+        assert (told_by["reason"], told_by["message"]) == ("RolledBack", rollout_of(tree)["message"])
+
     await push(tenant, FIX, LONG)
     tree = await rolled(tenant, "Healthy")
+    await tenant.until("app", is_ready, "Ready")
     assert rollout_of(tree)["renderRef"] not in (good, bad)
     assert await image(convoy, tenant) == FIX
     assert await tenant.config_map("new") is not None
@@ -157,6 +183,7 @@ async def test_hold_leaves_the_failed_render_as_it_is(convoy: Convoy, tenant: Te
 
     assert "Nothing is rolled back: failurePolicy.action is Hold. " in rollout_of(tree)["message"]
     assert rollout_of(tree)["lastHealthyRenderRef"] == good
+    assert condition_of(tree, "Ready")["reason"] == condition_of(tree, "Stalled")["reason"] == "RolloutFailed"
     assert await image(convoy, tenant) == BAD
     await tenant.sync("app")
     await tenant.applied("app")
@@ -233,6 +260,37 @@ async def test_a_render_that_the_cluster_rejects_fails_too_and_the_message_says_
     assert "ConfigMap default/Not-A-Name" in rollout_of(tree)["message"]
     tree = await tenant.applied("app")
     assert successful(tree) == good
+
+
+@pytest.mark.parametrize(
+    "automatic", [True, False], ids=["automatic", "manual: its request is still pending"]
+)
+async def test_a_rollback_ends_the_wait_at_the_gate_of_a_wave(
+    convoy: Convoy, tenant: Tenant, automatic: bool
+) -> None:
+    def files(image: str, version: str) -> dict[str, Any]:
+        late = config_map("late", tenant.namespace, wave=1, v=version)
+        return {"web.yaml": web(tenant.namespace, image), "late.yaml": late}
+
+    gate = [{"wave": 1, "strategy": "Health", "timeout": "10m"}]
+    await tenant.release("app", files(GOOD, "1"), **policy(LONG), syncWaves=gate)
+    good = rollout_of(await rolled(tenant, "Healthy"))["renderRef"]
+
+    source = {"source": {"inline": {"files": files(BAD, "2")}}}
+    await tenant.patch("app", {"spec": source | policy(SHORT) | {"syncPolicy": {"automatic": automatic}}})
+    if not automatic:
+        await tenant.applied("app", "WaitingForSync")
+        await tenant.sync("app")
+    tree = await rolled(tenant, "RolledBack")
+    assert "within 2s: WaitingForWave: " in rollout_of(tree)["message"]
+
+    tree = await tenant.applied("app")
+    assert successful(tree) == good
+    assert await image(convoy, tenant) == GOOD
+    late = await tenant.config_map("late")
+    assert late is not None
+    assert late["data"] == {"v": "1"}, "the second wave of the failed render never began"
+    assert len(tree["status"]["history"]) == 1
 
 
 async def test_a_failed_presync_hook_rolls_back_at_once_and_hooks_nothing_again(
@@ -353,3 +411,26 @@ async def test_the_time_that_a_release_is_suspended_does_not_count(convoy: Convo
 
     await tenant.patch("app", {"spec": {"suspend": False}})
     await back(tenant, good)
+
+
+async def test_a_rollback_whose_render_is_missing_for_a_moment_applies_nothing(
+    convoy: Convoy, tenant: Tenant
+) -> None:
+    good = await healthy(tenant, policy=PRUNE | {"retryBackoff": {"initial": "1s", "factor": 1}})
+    await push(tenant, BAD, SHORT)
+    tree = await back(tenant, good)
+    folder = Path(urlsplit(convoy.settings.render_store_url or "").path) / "renders" / tree["metadata"]["uid"]
+    away = folder.rename(folder.with_name(f"{folder.name}-away"))
+
+    await tenant.sync("app")
+    tree = await tenant.applied("app", "DeployFailed")
+    assert "rolled back to its last healthy render" in applied_of(tree)["message"]
+    assert f"kubectl convoy release sync app -n {tenant.namespace} --force" in applied_of(tree)["message"]
+    report = await convoy.check(ReleaseId(tenant.namespace, "app"))
+    assert (report.verdict, report.heal) == ("Drifted", False)
+
+    shutil.rmtree(folder, ignore_errors=True)
+    away.rename(folder)
+    tree = await tenant.applied("app")
+    assert (successful(tree), rollout_of(tree)["phase"]) == (good, "RolledBack")
+    assert await image(convoy, tenant) == GOOD

@@ -19,19 +19,17 @@ Event = Callable[[Tenant, str], Awaitable[object]]
 
 
 async def status_write(tenant: Tenant, name: str) -> None:
-    condition = {
-        "type": "Healthy",
-        "status": "True",
-        "reason": "Healthy",
-        "message": "",
-        "lastTransitionTime": "2026-01-01T00:00:00Z",
-    }
     tree = await tenant.get(name)
+    conditions = [
+        condition | ({"message": "as a writer of status says"} if condition["type"] == "Healthy" else {})
+        for condition in tree["status"]["conditions"]
+    ]
+    assert conditions != tree["status"]["conditions"]
     await tenant.home.patch(
         RELEASES,
         tenant.namespace,
         name,
-        {"status": {"conditions": [*tree["status"]["conditions"], condition]}},
+        {"status": {"conditions": conditions}},
         subresource="status",
         manager="convoy-health",
     )

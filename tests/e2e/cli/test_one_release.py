@@ -47,10 +47,10 @@ async def test_tree_shows_the_objects_of_each_wave(cli: Cli, tenant: Tenant) -> 
     root, *below = (await cli("release", "tree", "shop")).lines
     assert root.startswith(f"Release.convoy.kumodo.io {tenant.namespace}/shop Applied=True InSync=True")
     assert below == [
-        "├── wave -1 Applied",
-        f"│   └── ConfigMap {tenant.namespace}/first",
-        "└── wave 2 Applied",
-        f"    └── ConfigMap {tenant.namespace}/second",
+        "├── wave -1 Applied Healthy",
+        f"│   └── ConfigMap {tenant.namespace}/first Healthy",
+        "└── wave 2 Applied Healthy",
+        f"    └── ConfigMap {tenant.namespace}/second Healthy",
     ]
 
 

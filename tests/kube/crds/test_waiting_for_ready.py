@@ -41,7 +41,7 @@ async def test_kubectl_wait(
         generation=generation - behind,
         now=NOW,
     )
-    conditions = [applied, *summary_conditions([applied], generation=generation, now=NOW)]
+    conditions = [applied, *summary_conditions([applied], rollout=None, generation=generation, now=NOW)]
     told = {key: sent[key] for key in ("apiVersion", "kind", "metadata")} | {
         "status": {"observedGeneration": generation, "conditions": conditions}
     }

@@ -124,7 +124,7 @@ READY: list[tuple[str, list[dict[str, Any]] | None, str, str]] = [
     ("conditions", "status", "reason"), [row[1:] for row in READY], ids=[r[0] for r in READY]
 )
 def test_ready(conditions: list[dict[str, Any]] | None, status: str, reason: str) -> None:
-    ready = ready_condition(conditions, generation=2, now=NOW)
+    ready = ready_condition(conditions, rollout=None, generation=2, now=NOW)
     assert (ready["status"], ready["reason"], ready["observedGeneration"]) == (status, reason, 2)
 
 
@@ -146,7 +146,8 @@ def test_ready(conditions: list[dict[str, Any]] | None, status: str, reason: str
     ],
 )
 def test_kstatus_can_tell(applied: dict[str, Any], expected: tuple[str, str, str]) -> None:
-    told = summary_conditions([applied, _condition("Healthy", "True")], generation=2, now=NOW)
+    conditions = [applied, _condition("Healthy", "True")]
+    told = summary_conditions(conditions, rollout=None, generation=2, now=NOW)
     assert [entry["type"] for entry in told] == ["Ready", "Reconciling", "Stalled"]
     assert tuple(entry["status"] for entry in told) == expected
 
@@ -157,5 +158,30 @@ def test_kstatus_can_tell(applied: dict[str, Any], expected: tuple[str, str, str
 )
 def test_kstatus_can_tell_a_rollout_from_a_failure(reason: str, expected: tuple[str, str, str]) -> None:
     conditions = [_condition("Applied", "True"), _condition("Healthy", "False", reason)]
-    told = summary_conditions(conditions, generation=2, now=NOW)
+    told = summary_conditions(conditions, rollout=None, generation=2, now=NOW)
     assert tuple(entry["status"] for entry in told) == expected
+
+
+WELL = [_condition("Applied", "True"), _condition("Healthy", "True")]
+
+
+@pytest.mark.parametrize(("phase", "reason"), [("RolledBack", "RolledBack"), ("Failed", "RolloutFailed")])
+def test_a_rollout_that_has_failed_is_stalled_however_well_what_is_applied_works(
+    phase: str, reason: str
+) -> None:
+    rollout = {"phase": phase, "message": "the render failed; push a fix"}
+    ready, reconciling, stalled = summary_conditions(WELL, rollout=rollout, generation=2, now=NOW)
+    assert (ready["status"], reconciling["status"], stalled["status"]) == ("False", "False", "True")
+    for condition in (ready, stalled):
+        assert (condition["reason"], condition["message"]) == (reason, "the render failed; push a fix")
+
+
+@pytest.mark.parametrize("phase", ["Progressing", "Healthy"])
+def test_a_rollout_that_has_not_failed_changes_nothing(phase: str) -> None:
+    told = summary_conditions(WELL, rollout={"phase": phase, "message": "m"}, generation=2, now=NOW)
+    assert told == summary_conditions(WELL, rollout=None, generation=2, now=NOW)
+
+
+def test_a_change_that_may_end_a_failed_rollout_is_reconciling() -> None:
+    told = summary_conditions(WELL, rollout={"phase": "Failed", "message": "m"}, generation=3, now=NOW)
+    assert [entry["status"] for entry in told] == ["Unknown", "True", "False"]

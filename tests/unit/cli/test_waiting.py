@@ -18,12 +18,13 @@ def release(
     settled: bool = True,
     handled: str = "",
     healthy: str | None = None,
+    because: str = "Progressing",
     rollout: str | None = None,
 ) -> dict[str, Any]:
     status = str(reason == "Applied")
     conditions = [{"type": "Applied", "status": status, "reason": reason, "message": "told"}]
     if healthy is not None:
-        conditions.append({"type": "Healthy", "status": healthy, "reason": "", "message": ""})
+        conditions.append({"type": "Healthy", "status": healthy, "reason": because, "message": "sick"})
     sync = {"requestedAt": asked, **({"settledAt": LATER} if settled else {})}
     more = {"rollout": {"phase": rollout, "message": "why"}} if rollout else {}
     return {"status": {"conditions": conditions, "sync": sync, "lastHandledSyncAt": handled, **more}}
@@ -71,6 +72,17 @@ def test_it_fails_with_the_reason(reason: str) -> None:
     outcome = outcome_of(release(reason, handled=BEFORE), ASKED)
     assert outcome is not None
     assert (outcome.ok, outcome.message) == (False, f"{reason}: told")
+
+
+def test_it_fails_where_an_object_has_failed() -> None:
+    outcome = outcome_of(release(handled=ASKED, healthy="False", because="Degraded"), ASKED)
+    assert outcome is not None
+    assert (outcome.ok, outcome.message) == (False, "Degraded: sick")
+
+
+def test_it_waits_for_the_rollback_of_what_has_failed() -> None:
+    tree = release(handled=ASKED, healthy="False", because="Degraded", rollout="Progressing")
+    assert outcome_of(tree, ASKED) is None
 
 
 @pytest.mark.parametrize("phase", ["Failed", "RolledBack"])

@@ -57,7 +57,7 @@ def changed(kind: str, changes: list[tuple[tuple[str, ...], Any]]) -> Any:
     return tree
 
 
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=1000)
 @given(st.sampled_from(KINDS), st.lists(st.tuples(st.sampled_from(PLACES), ODD), max_size=2))
 def test_odd_objects(kind: str, changes: list[tuple[tuple[str, ...], Any]]) -> None:
     with suppress(Unsupported):
@@ -65,7 +65,6 @@ def test_odd_objects(kind: str, changes: list[tuple[tuple[str, ...], Any]]) -> N
         assert render_ref(found, key=b"k" * 32).startswith("sha256:")
 
 
-@settings(deadline=None)
 @given(st.text(alphabet="abk:-[]{}&*!|>'\"\n #?,%@~<0", max_size=40))
 def test_odd_yaml(text: str) -> None:
     with suppress(Unsupported):

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from convoy.api.conditions import find_condition
 from convoy.api.objects import Manifest
 from convoy.api.release_status import Rollout
 from convoy.health.observed import NOT_HEALTHY, HealthyRender
@@ -17,6 +18,7 @@ from convoy.sync.release_status import (
     WaveProgress,
     attempting,
     begun,
+    own_status,
     rolled_out,
     settled,
     waves_at,
@@ -32,6 +34,7 @@ ATTEMPT = Attempt(
     objects=3,
 )
 SUCCESS = Result(reason="Applied", message="applied", applied=True, attempted=ATTEMPT, succeeded=ATTEMPT)
+SUMMARY = ("Ready", "Reconciling", "Stalled")
 FAILURES = ["Unappliable", "DeployFailed", "PruneFailed", "WaitingForPrune"]
 
 
@@ -92,8 +95,18 @@ def test_in_manual_mode_a_reconcile_that_applies_nothing_changes_none_of_the_thr
 
 
 def test_the_same_render_again_updates_the_newest_entry_instead_of_adding_one() -> None:
-    status = after(after(release(), SUCCESS), SUCCESS, now=NOW + timedelta(hours=1))["status"]
-    assert [entry["appliedAt"] for entry in status["history"]] == ["2026-01-02T04:04:05Z"]
+    again = replace(ATTEMPT, revision="main@sha1:2", trigger="Periodic", objects=4)
+    resync = replace(SUCCESS, attempted=again, succeeded=again)
+    status = after(after(release(), SUCCESS), resync, now=NOW + timedelta(hours=1))["status"]
+    assert status["history"] == [
+        {
+            "renderRef": "sha256:new",
+            "revision": "main@sha1:2",
+            "appliedAt": "2026-01-02T03:04:05Z",
+            "trigger": "SpecChanged",
+            "objects": 4,
+        }
+    ], "when and why the render came stays"
     assert status["lastSuccessful"]["appliedAt"] == "2026-01-02T04:04:05Z"
 
 
@@ -168,13 +181,42 @@ def test_the_history_remembers_when_a_render_became_healthy_the_first_time() -> 
 
 
 def test_a_rollout_is_written_beside_what_is_there_and_taken_away_with_its_policy() -> None:
-    before = after(release(), SUCCESS)["status"]
-    progressing = rolled_out(before, Rollout(phase="Progressing", render_ref="sha256:new"), now=NOW)
+    tree = after(release(), SUCCESS)
+    before = tree["status"]
+    progressing = rolled_out(tree, before, Rollout(phase="Progressing", render_ref="sha256:new"), now=NOW)
     assert progressing == before | {"rollout": {"phase": "Progressing", "renderRef": "sha256:new"}}
 
-    healthy = rolled_out(progressing, Rollout(phase="Healthy", render_ref="sha256:new"), now=NOW)
+    healthy = rolled_out(tree, progressing, Rollout(phase="Healthy", render_ref="sha256:new"), now=NOW)
     assert healthy_at(healthy) == ["2026-01-02T03:04:05Z"]
-    assert rolled_out(progressing, None, now=NOW) == before
+    assert rolled_out(tree, progressing, None, now=NOW) == before
+
+
+def test_ready_is_false_from_the_write_that_ends_a_rollout_badly_to_the_one_that_begins_the_next() -> None:
+    healthy = {"type": "Healthy", "status": "True", "reason": "Healthy", "message": "all is well"}
+    tree = release(conditions=[healthy])
+    tree["status"] = {**settled_after(tree), "conditions": [healthy, *settled_after(tree)["conditions"]]}
+    assert summary_of(tree["status"]) == {"Ready": "True", "Reconciling": "False", "Stalled": "False"}
+    own = own_status(tree)
+
+    back = rolled_out(tree, own, Rollout(phase="RolledBack", render_ref="sha256:bad", message="m"), now=NOW)
+    stalled = {"Ready": "False", "Reconciling": "False", "Stalled": "True"}
+    assert summary_of(back) == stalled
+    assert find_condition(back["conditions"], "Applied") == find_condition(own["conditions"], "Applied")
+
+    tree["status"] |= back | {"conditions": [healthy, *back["conditions"]]}
+    assert summary_of(settled_after(tree)) == stalled, "the pass that applies the last healthy render"
+    assert summary_of(begun(tree, handled={}, workflow_id="w", run_id="r", now=NOW)) == stalled
+
+    again = Rollout(phase="Progressing", render_ref="sha256:fix")
+    assert summary_of(rolled_out(tree, own_status(tree), again, now=NOW))["Stalled"] == "False"
+
+
+def settled_after(tree: Manifest) -> Manifest:
+    return settled(tree, SUCCESS, generation=7, history_limit=10, now=NOW)
+
+
+def summary_of(status: Manifest) -> dict[str, str]:
+    return {each["type"]: each["status"] for each in status["conditions"] if each["type"] in SUMMARY}
 
 
 def test_waves_before_are_applied_the_present_one_tells_how_far_it_is_and_later_ones_wait() -> None:

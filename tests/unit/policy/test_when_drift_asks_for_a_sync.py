@@ -1,0 +1,35 @@
+"""Self-heal (`reference/drift`): on Drifted, in automatic mode, unless the Release's own sync holds (D35)."""
+
+from __future__ import annotations
+
+import pytest
+
+from convoy.api.errors import Hold
+from convoy.api.release import Release
+from convoy.policy.heal import heals
+from tests.unit.api import full
+
+HOLDS = {hold.reason for hold in Hold.__subclasses__()}
+
+
+def release(reason: str = "", *, suspend: bool = False, automatic: bool = True) -> Release:
+    tree = full.release()
+    tree["spec"] |= {"suspend": suspend, "syncPolicy": {"automatic": automatic}}
+    applied = {"type": "Applied", "status": "False", "reason": reason, "message": "m"}
+    tree["status"] = {"conditions": [applied] if reason else []}
+    return Release.model_validate(tree)
+
+
+@pytest.mark.parametrize("reason", ["", "Applied", "DeployFailed", "PruneFailed", "WaitingForPrune"])
+def test_drift_is_healed_where_a_sync_would_apply_the_render(reason: str) -> None:
+    assert heals(release(reason))
+
+
+@pytest.mark.parametrize("reason", sorted(HOLDS - {"WaitingForPrune"} | {"HookFailed"}))
+def test_what_a_sync_that_holds_has_not_applied_yet_is_not_healed(reason: str) -> None:
+    assert not heals(release(reason))
+
+
+def test_in_manual_mode_and_while_suspended_nothing_is_healed() -> None:
+    assert not heals(release(automatic=False))
+    assert not heals(release(suspend=True))
