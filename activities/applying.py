@@ -21,7 +21,7 @@ from convoy.api.objects import Manifest, ObjectKey, counted
 from convoy.kube.resources import RELEASES
 from convoy.kube.status import write_status
 from convoy.sync.apply import Applied, apply_wave
-from convoy.sync.claim import Claimed, Prove, claim, hold
+from convoy.sync.claim import Prove, claim, hold
 from convoy.sync.crd_check import RenderedCrds
 from convoy.sync.doubt import settle_doubts
 from convoy.sync.dryrun import DryRun, Seen, dry_run
@@ -60,10 +60,10 @@ class Applying:
             stage = await open_stage(self._services, plan)
             await ensure_finalizers(self._services.home, stage.release, stage.cluster)
             ledger = await open_ledger(self._services, stage)
-            claimed = await self._claim(plan, stage, ledger, lease)
+            await self._claim(plan, stage, ledger, lease)
             await self._begin_attempt(plan)
             await self._tell_start(plan, stage)
-            return ClaimResult(claimed.planned_at)
+            return ClaimResult(planned=len(ledger.record.planned))
 
     @activity.defn(name=Activity.DRY_RUN)
     async def dry_run(self, plan: Plan) -> DryRunResult:
@@ -142,10 +142,10 @@ class Applying:
 
     # --- what the steps share -----------------------------------------------------------
 
-    async def _claim(self, plan: Plan, stage: Stage, ledger: Ledger, lease: Lease) -> Claimed:
+    async def _claim(self, plan: Plan, stage: Stage, ledger: Ledger, lease: Lease) -> None:
         await settle_doubts(stage.target, ledger)
         prove = self._prove(plan, stage, lease)
-        return await claim(ledger, stage.wanted, self._services.ownership, prove=prove)
+        await claim(ledger, stage.wanted, self._services.ownership, prove=prove)
 
     def _prove(self, plan: Plan, stage: Stage, lease: Lease) -> Prove:
         async def prove(keys: Collection[ObjectKey]) -> Collection[ObjectKey]:

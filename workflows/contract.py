@@ -237,8 +237,8 @@ class Resolved:
 class ClaimResult:
     """The answer of `claim`."""
 
-    planned_at: str
-    """What `record` takes back if the sync ends before its first apply (D13)."""
+    planned: int = 0
+    """Keys that are held now and not applied yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -405,8 +405,6 @@ class RecordInput:
     outcome: Outcome
     attempted: bool
     """Step 1 of the eight began: `lastAttempted` tells of it."""
-    planned_at: str = ""
-    """Set if keys were planned and nothing was applied."""
     health: WaveHealth | None = None
     """Set if the pass has looked at the health of a wave and applied none after it."""
 

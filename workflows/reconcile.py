@@ -90,12 +90,10 @@ class Reconcile:
         before = self._state.wait
         if syncing.at is None and before is not None:
             wait = before if survives(before, self._teller.plan, outcome, now=workflow.time()) else None
-        planned = syncing.at or (before.at if before is not None else None)
         result = RecordInput(
             self._teller.plan,
             outcome,
             attempted=attempted,
-            planned_at=planned.planned_at if planned is not None and wait is None else "",
             health=health,
         )
         await self._record(result, wait)
@@ -164,9 +162,8 @@ class Reconcile:
             return await syncing.reapply(plan)
         if wait is not None and is_same(wait, plan):
             return await self._make_steps(syncing, made_again(wait, plan))
-        planned_at = wait.at.planned_at if wait is not None else ""
         self._end_wait(plan.render_ref)
-        return await self._make_steps(syncing, Resume(plan, point=Point.CLAIM, planned_at=planned_at))
+        return await self._make_steps(syncing, Resume(plan, point=Point.CLAIM))
 
     async def _make_steps(self, syncing: Syncing, at: Resume) -> Outcome:
         self._teller.begin(at.plan, at.next_wave)

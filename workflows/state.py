@@ -38,8 +38,6 @@ class Resume:
     seen: str = ""
     changed: int = 0
     point: Point = Point.WAVES
-    planned_at: str = ""
-    """What `record` takes back where nothing was applied (D13)."""
     pruned: int = 0
     gate: int = 0
     """The gates of the waves below this one are open."""

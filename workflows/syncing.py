@@ -79,14 +79,13 @@ class Syncing:
     async def _before_hooks(self, at: Resume) -> None:
         plan = at.plan
         self._teller.enter("Claiming")
-        claimed = await step(
+        await step(
             Activity.CLAIM,
             plan,
             ClaimResult,
             summary="record what is about to be applied",
             limit=limit_for(0),
         )
-        at.planned_at = claimed.planned_at or at.planned_at
         if not plan.forced:
             self._teller.enter("DryRun")
             dry_run = await step(
@@ -122,7 +121,6 @@ class Syncing:
             if self._inbox.has(Trigger.DELETED):
                 raise ReleaseDeleted
             await pass_gate(self._state, at, index)
-            at.planned_at = ""
             wave = plan.waves[index]
             result = await step(
                 Activity.APPLY_WAVE,
@@ -137,7 +135,6 @@ class Syncing:
             at.changed += result.changed
             at.next_wave = self._teller.waves_done = index + 1
             self._teller.tell()
-        at.planned_at = ""
         at.point = Point.PRUNE
 
     async def _prune(self, at: Resume) -> None:

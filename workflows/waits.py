@@ -66,7 +66,6 @@ def made_again(wait: Wait, plan: Plan) -> Resume:
         plan,
         point=Point.CLAIM,
         changed=at.changed,
-        planned_at=at.planned_at,
         gate=at.gate,
         deadline=at.deadline,
     )

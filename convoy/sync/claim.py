@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 from convoy.api.errors import DeployFailed, WaitingForOwner
@@ -33,15 +32,7 @@ Prove = Callable[[Collection[ObjectKey]], Awaitable[Collection[ObjectKey]]]
 """Returns those of the keys that this Release may write, as a dry run says."""
 
 
-@dataclass(frozen=True, slots=True)
-class Claimed:
-    """The Release has all keys of its render."""
-
-    planned_at: str
-    """Version of the write that planned new keys, empty where none were new."""
-
-
-async def claim(ledger: Ledger, wanted: Sequence[Entry], ownership: Ownership, *, prove: Prove) -> Claimed:
+async def claim(ledger: Ledger, wanted: Sequence[Entry], ownership: Ownership, *, prove: Prove) -> None:
     """Take all keys of a render for this Release, or none.
 
     `wanted` are the entries of the render in apply order. Where nothing is new it costs one write, the
@@ -56,13 +47,12 @@ async def claim(ledger: Ledger, wanted: Sequence[Entry], ownership: Ownership, *
     lost: tuple[Loss, ...] = ()
     proved: Collection[ObjectKey] | None = None
     for _ in range(_ROUNDS):
-        planned_at = ""
         lost = await _known_losses(ledger, wanted, ownership)
         if not lost:
-            planned_at = await _plan(ledger, wanted)
+            await _plan(ledger, wanted)
             lost = await _decide(ledger, wanted, ownership)
         if not lost:
-            return Claimed(planned_at)
+            return
         if proved is None:
             applied = {entry.key for entry in ledger.record.objects}
             proved = await prove([entry.key for entry in wanted if entry.key not in applied])
@@ -108,13 +98,10 @@ async def _known_losses(ledger: Ledger, wanted: Sequence[Entry], ownership: Owne
     return rule(ledger.record, wanted, _of(ledger, index)).losses
 
 
-async def _plan(ledger: Ledger, wanted: Sequence[Entry]) -> str:
+async def _plan(ledger: Ledger, wanted: Sequence[Entry]) -> None:
     await ledger.write(lambda record: plan(record, wanted))
-    if all(entry.recorded_at for entry in ledger.record.planned):
-        return ""
-    planned_at = ledger.resource_version
-    await ledger.write(partial(stamp, resource_version=planned_at))
-    return planned_at
+    if any(not entry.recorded_at for entry in ledger.record.planned):
+        await ledger.write(partial(stamp, resource_version=ledger.resource_version))
 
 
 async def _decide(ledger: Ledger, wanted: Sequence[Entry], ownership: Ownership) -> tuple[Loss, ...]:

@@ -173,7 +173,7 @@ class Script:
             case Activity.RESOLVE, _:
                 return Resolved(Decision.APPLY, self.plan)
             case Activity.CLAIM, _:
-                return ClaimResult(planned_at="planned")
+                return ClaimResult(planned=1)
             case Activity.DRY_RUN, Plan():
                 return DryRunResult(checked=arg.objects, skipped=0, seen="seen")
             case Activity.APPLY_WAVE, WaveInput():

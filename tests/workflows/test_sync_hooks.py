@@ -74,13 +74,7 @@ async def test_a_hook_that_runs_makes_the_sync_wait_before_anything_is_applied(
     assert await status(driver.open_sync()) is WorkflowExecutionStatus.RUNNING
 
 
-async def test_what_was_planned_stays_planned_while_a_hook_runs(driver: Driver, before: Script) -> None:
-    before.answer(Activity.RUN_HOOKS, RUNS)
-    await driver.sync_now()
-    assert before.args(Activity.RECORD)[0].planned_at == ""
-
-
-async def test_what_was_planned_is_taken_back_where_the_hook_fails(driver: Driver, before: Script) -> None:
+async def test_a_hook_that_fails_after_a_wait_fails_the_run(driver: Driver, before: Script) -> None:
     before.answer(Activity.RUN_HOOKS, RUNS, failure("HookFailed", "hook migrate failed"))
     await driver.sync_now()
     reads(before, Trigger.HEALTH_REACHED)
@@ -88,19 +82,15 @@ async def test_what_was_planned_is_taken_back_where_the_hook_fails(driver: Drive
     await driver.sync(REACHED)
     error = await failed(run)
     assert (error.type, error.message) == ("HookFailed", "hook migrate failed")
-    assert before.args(Activity.RECORD)[-1].planned_at == "planned"
 
 
-async def test_what_was_planned_is_taken_back_where_a_suspension_ends_the_wait(
-    driver: Driver, before: Script
-) -> None:
+async def test_a_suspension_ends_the_wait_for_a_hook(driver: Driver, before: Script) -> None:
     before.answer(Activity.RUN_HOOKS, RUNS)
     await driver.sync_now()
     before.answer(Activity.RESOLVE, Resolved(Decision.STOP, before.plan, "Suspended", "spec.suspend is true"))
     run = driver.open_sync()
     await driver.sync(SyncRequest(trigger=Trigger.SPEC_CHANGED, uid="uid-1", id="suspended"))
     assert (await result(run)).reason == "Suspended"
-    assert before.args(Activity.RECORD)[-1].planned_at == "planned"
 
 
 async def test_when_the_hook_is_done_the_waves_follow_without_another_dry_run(

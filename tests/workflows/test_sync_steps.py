@@ -63,20 +63,6 @@ async def test_the_steps_after_the_first_failed_one_do_not_run(
     assert script.steps() == [*STEPS[: STEPS.index(step) + 1], Activity.RECORD]
 
 
-async def test_keys_planned_by_a_sync_that_applied_nothing_are_taken_back(
-    driver: Driver, script: Script
-) -> None:
-    script.answer(Activity.DRY_RUN, failure("Unappliable"))
-    await failed(await driver.sync())
-    assert (await script.called(Activity.RECORD)).planned_at == "planned"
-
-
-async def test_keys_of_a_sync_that_began_to_apply_stay(driver: Driver, script: Script) -> None:
-    script.answer(Activity.APPLY_WAVE, failure("DeployFailed"))
-    await failed(await driver.sync())
-    assert (await script.called(Activity.RECORD)).planned_at == ""
-
-
 async def test_an_unchanged_render_is_applied_by_one_activity(driver: Driver, script: Script) -> None:
     script.answer(Activity.RESOLVE, Resolved(Decision.REAPPLY, script.plan))
     settled = await result(await driver.sync())

@@ -121,7 +121,7 @@ async def test_approvals_that_are_not_written_down_yet_are_carried_over(
     driver: Driver, script: Script
 ) -> None:
     script.plan = replace(script.plan, pre_sync=(HookRun("go", 1),), trigger=Trigger.APPROVED)
-    at = Resume(script.plan, point=Point.PRE_SYNC, seen="seen", planned_at="planned")
+    at = Resume(script.plan, point=Point.PRE_SYNC, seen="seen")
     approved = Approved("go", by="ada", at="2026-01-01T00:00:00Z")
     waits = SyncState(wait=Wait(at, awaits=("go",)), approvals=[approved], approved_ref="r1")
     run = await driver.start_sync(waits)

@@ -22,7 +22,7 @@ from convoy.kube.errors import NotFound
 from convoy.kube.resources import CLUSTERS, CRDS, INVENTORIES, NAMESPACES, RELEASES, SECRETS, Resource
 from convoy.kube.targets import Target
 from convoy.sync.apply import Applied, apply_wave, entries_of
-from convoy.sync.claim import Claimed, Prove, claim, hold, let_go
+from convoy.sync.claim import Prove, claim, hold, let_go
 from convoy.sync.crd_check import RenderedCrds
 from convoy.sync.doubt import settle_doubts
 from convoy.sync.dryrun import dry_run
@@ -140,10 +140,10 @@ class Rig:
             await let_go(ledger)  # as the end of every pass does
             raise
 
-    async def claim(self, ledger: Ledger, render: Render, *, force: bool = False) -> Claimed:
+    async def claim(self, ledger: Ledger, render: Render, *, force: bool = False) -> None:
         """Take the keys of a render, as the step before the dry run does."""
         await settle_doubts(self.target, ledger)
-        return await claim(ledger, wanted_of(render), self.ownership, prove=self.prove(render, force=force))
+        await claim(ledger, wanted_of(render), self.ownership, prove=self.prove(render, force=force))
 
     async def hold(self, ledger: Ledger, render: Render) -> None:
         """Take again what a wait has given back, as the step of a wave does."""

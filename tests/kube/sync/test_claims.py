@@ -8,16 +8,19 @@ import pytest
 
 from convoy.api.errors import WaitingForOwner
 from convoy.api.release import Release
-from convoy.sync.claim import Claimed, let_go
+from convoy.sync.claim import let_go
+from convoy.sync.inventory import Record
 from convoy.sync.ownership import Ownership
 from tests.kube.sync.rig import Rig, eventually, render_of
 
 RACES = 100
 
 
-async def take(rig: Rig, release: Release, *names: str) -> Claimed:
+async def take(rig: Rig, release: Release, *names: str) -> Record:
+    """Claim and return what is recorded then."""
     ledger = await rig.ledger(release)
-    return await rig.claim(ledger, render_of(*(rig.config_map(name) for name in names)))
+    await rig.claim(ledger, render_of(*(rig.config_map(name) for name in names)))
+    return ledger.record
 
 
 async def test_of_two_that_race_for_one_object_exactly_one_wins(rig: Rig) -> None:
@@ -26,9 +29,9 @@ async def test_of_two_that_race_for_one_object_exactly_one_wins(rig: Rig) -> Non
         results = await asyncio.gather(
             *(take(rig, release, f"prize-{race}") for release in releases), return_exceptions=True
         )
-        assert sorted(type(result).__name__ for result in results) == ["Claimed", "WaitingForOwner"], race
+        assert sorted(type(result).__name__ for result in results) == ["Record", "WaitingForOwner"], race
         for release, result in zip(releases, results, strict=True):
-            if isinstance(result, Claimed):
+            if isinstance(result, Record):
                 await let_go(await rig.ledger(release))
 
 
@@ -39,9 +42,9 @@ async def test_of_five_that_race_at_most_one_wins_and_a_second_try_gives_one(rig
             *(take(rig, release, f"prize-{race}", f"more-{race}") for release in releases),
             return_exceptions=True,
         )
-        assert all(isinstance(result, Claimed | WaitingForOwner) for result in results)
+        assert all(isinstance(result, Record | WaitingForOwner) for result in results)
         winners = [
-            release for release, result in zip(releases, results, strict=True) if isinstance(result, Claimed)
+            release for release, result in zip(releases, results, strict=True) if isinstance(result, Record)
         ]
         assert len(winners) == 1
         records = [await rig.record(release) for release in releases]
@@ -195,11 +198,11 @@ async def test_a_withdrawn_plan_frees_the_object(rig: Rig) -> None:
     with pytest.raises(WaitingForOwner):
         await take(rig, second, "ladder")
     await let_go(await rig.ledger(first))
-    assert (await take(rig, second, "ladder")).planned_at
+    assert (await take(rig, second, "ladder")).planned
 
 
 async def test_a_crashed_claim_is_taken_over_by_the_next_attempt(rig: Rig) -> None:
     release = await rig.release()
-    await take(rig, release, "ladder")
-    assert (await take(rig, release, "ladder")).planned_at == ""
+    before = await take(rig, release, "ladder")
+    assert (await take(rig, release, "ladder")).planned == before.planned
     assert [each.key.name for each in (await rig.record(release)).planned] == ["ladder"]
