@@ -16,7 +16,7 @@ from convoy.api.objects import Manifest, ObjectKey
 from convoy.api.release import Release
 from convoy.api.rendered import RenderedObject
 from convoy.health.assessment import Assessment, RenderHealth
-from convoy.health.judge import judge
+from convoy.health.builtin import job
 from convoy.health.look import look
 from convoy.health.phase import Phase
 from convoy.kube.doorbell import Listener
@@ -137,12 +137,15 @@ class Watching:
                 self._open_jobs = self._open_jobs - {key}
 
     async def _is_finished(self, key: ObjectKey) -> bool:
-        """Whether a Job has ended; one that is gone has, and its hook says what that means."""
+        """Whether a Job has ended; one that is gone has, and its hook says what that means.
+
+        One that deletes itself the moment it is done is held by the hook's finalizer, and being deleted has ended too.
+        """
         try:
             live = await with_retries(lambda: self._target.client.get(JOBS, key.namespace, key.name))
         except NotFound:
             return True
-        return judge(key, live).phase in (Phase.HEALTHY, Phase.DEGRADED)
+        return job(live).phase in (Phase.HEALTHY, Phase.DEGRADED)
 
     async def _render_is_settled(self) -> bool:
         """Write what is new; whether nothing is left to watch of the render."""
