@@ -8,6 +8,8 @@ PYTHON ?= python3
 UV_VERSION := 0.13.9
 UV := .state/uv/bin/uv
 BIN := .venv/bin
+# Processes that tests run in side by side; each has a local stack of its own (about 1 GB).
+JOBS ?= 2
 CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/convoy
 # Binaries of the servers that somebody has built already (*.xz with SHA256SUMS, linux/amd64). Where there are
 # none, deploy/stack downloads or builds them.
@@ -27,8 +29,8 @@ help: ## list the targets
 demo: .venv/.synced ## see convoy work on real servers; stays up until Ctrl-C (ONCE=1: ends with one line of JSON)
 	@$(find_tools); exec $(BIN)/python -m workers up $(if $(ONCE),--once)
 
-test: .venv/.synced ## run every test on real servers (ARGS="-k name": some of them)
-	@$(find_tools); $(BIN)/pytest $(ARGS)
+test: .venv/.synced ## run every test on real servers (ARGS="-k name": some of them; JOBS=1: one after the other)
+	@$(find_tools); $(BIN)/pytest -n $(JOBS) --dist loadfile $(ARGS)
 
 check: .venv/.synced ## formatting, lint, types, layers, docs
 	$(BIN)/ruff format --check .
@@ -50,11 +52,12 @@ format: .venv/.synced ## format the code and mend what the linter can
 
 # The stamps hold what the environment was made from; uv lives apart, since a sync removes what is not locked.
 .venv/.synced: pyproject.toml uv.lock $(UV)
-	@echo "setting up .venv"
+	@echo "making a Python environment in .venv: once, and it takes some minutes"
 	@UV_PYTHON_DOWNLOADS=never $(UV) sync --quiet --frozen --compile-bytecode --python $(PYTHON)
 	@touch $@
 
 $(UV): Makefile
+	@echo "fetching uv $(UV_VERSION) into .state/uv: once"
 	@$(PYTHON) -m venv .state/uv
 	@.state/uv/bin/pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
 	@touch $@

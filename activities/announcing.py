@@ -29,7 +29,7 @@ async def announce(services: Services, tree: Manifest, done: RecordInput) -> Non
     failed = error_classes().get(outcome.reason)
     if failed is not None:
         type_: Literal["Normal", "Warning"] = "Normal" if issubclass(failed, Hold) else "Warning"
-        await events.emit(tree, reason=outcome.reason, note=outcome.message, type=type_)
+        await events.emit(tree, reason=outcome.reason, note=outcome.note or outcome.message, type=type_)
         return
     if not outcome.changed and not (done.attempted and is_news(plan)):
         return

@@ -189,7 +189,7 @@ class Drifting:
             ignores=release.spec.ignore_differences,
             on_live=health.see if health is not None else ignore_live,
         )
-        return _Pass(verdict_of(result), result, "" if desired.pin_missing else render.ref, health)
+        return _Pass(verdict_of(result), result, desired.to_apply, health)
 
     async def _report(self, asked: DriftInput, release: Release, found: _Pass) -> DriftReport:
         finding = found.finding
@@ -199,7 +199,7 @@ class Drifting:
             data = msgspec.json.encode([one.tree() for one in found.result.drifted])
             await self._services.renders.save_blob(release.metadata.uid, CHANGES, data)
             changes = CHANGES
-        heal = finding.drifted and heals(release)
+        heal = finding.drifted and bool(found.render_ref) and heals(release)
         fights = await self._fights(asked, release, found, heal=heal)
         return DriftReport(
             Verdict(finding.reason),

@@ -35,7 +35,7 @@ async def end_unwanted(services: Services, release: Release, desired: Desired) -
         return
     metadata = release.metadata
     names = {entry.name for entry in gone}
-    ended = [as_ended(entry, datetime.now(UTC)) for entry in late if entry.name not in names]
+    ended = [as_ended(entry, desired.render, datetime.now(UTC)) for entry in late if entry.name not in names]
 
     def build(tree: Manifest) -> Manifest | None:
         return with_entries(tree, ended, drop=names) if tree["metadata"]["uid"] == metadata.uid else None

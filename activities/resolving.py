@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 from temporalio import activity
 
@@ -13,6 +12,7 @@ from activities.cluster_status import record_cluster
 from activities.context import this_release
 from activities.hook_jobs import end_unwanted
 from activities.lease import Lease
+from activities.plan_gates import failed_gate, may_wait, waves_of
 from activities.rollouts import (
     inventory_of,
     is_watched,
@@ -30,7 +30,6 @@ from convoy.api.names import MANAGER
 from convoy.api.objects import Manifest
 from convoy.api.release import Release
 from convoy.api.release_status import Handled, Rollout
-from convoy.api.rendered import Render
 from convoy.api.spec_hash import spec_hash
 from convoy.api.times import format_time
 from convoy.health.observed import HealthyRender, healthy_render
@@ -55,7 +54,6 @@ from workflows.contract import (
     Resolved,
     ResolveInput,
     SyncRequest,
-    WavePlan,
 )
 
 _ALWAYS = {
@@ -75,8 +73,8 @@ _OF_HEALTH = {Trigger.HEALTH_CHANGED, Trigger.HEALTH_REACHED}
 _LOOKS = {Trigger.HEALTH_REACHED, Trigger.HEALTH_CHANGED, Trigger.APPROVED, Trigger.TIMED_OUT}
 """What asks to look whether a wait is over."""
 
-GATE_TIMEOUT = timedelta(minutes=10)
-"""How long a wave with strategy Health waits, where `spec.syncWaves` sets no timeout, or 0."""
+_ANEW = {Trigger.CREATED, Trigger.SPEC_CHANGED, Trigger.SYNC_REQUESTED, Trigger.MANUAL}
+"""What a person did: a gate that has timed out is waited for again."""
 
 FAT_LIMIT = 1000
 """Objects up to which an unchanged render is applied by one activity; a larger one wants to be resumable."""
@@ -181,9 +179,7 @@ class Resolving:
         if blocker is not None:
             raise WaitingForClusterWave(blocker.message)
         await end_unwanted(self._services, release, desired)
-        await self._roll(
-            release, await rollout_of_a_sync(self._services, release, desired, forced=plan.forced)
-        )
+        await self._roll(release, rollout_of_a_sync(release, desired, forced=plan.forced))
         unchanged = not plan.changed_render and not plan.forced and plan.objects <= FAT_LIMIT
         unchanged = unchanged and not may_wait(plan)
         return Resolved(Decision.REAPPLY if unchanged else Decision.APPLY, plan)
@@ -253,45 +249,31 @@ def _plan(release: Release, trigger: Trigger) -> Plan:
 def _with_render(plan: Plan, release: Release, desired: Desired, *, store: bool) -> Plan:
     latest = release.status.last_successful
     render = desired.render
+    waves = tuple(waves_of(release, render))
+    anew = plan.forced or plan.trigger in _ANEW
     return replace(
         plan,
         render_ref=render.ref,
         revision=render.revision,
-        waves=tuple(waves_of(release, render)),
+        waves=waves,
         prune=release.spec.sync_policy.prune.orphaned,
         prune_after_healthy=release.spec.sync_policy.prune.after_healthy,
         store=store,
         changed_render=latest is None or latest.render_ref != render.ref,
-        pre_sync=_runs(release, desired, HookStage.PRE_SYNC, forced=plan.forced),
-        post_sync=_runs(release, desired, HookStage.POST_SYNC, forced=plan.forced),
+        pre_sync=_runs(plan, release, desired, HookStage.PRE_SYNC),
+        post_sync=_runs(plan, release, desired, HookStage.POST_SYNC),
+        failed_gate=0 if anew else failed_gate(release.status, render.ref, waves),
     )
 
 
-def _runs(release: Release, desired: Desired, stage: HookStage, *, forced: bool) -> tuple[HookRun, ...]:
+def _runs(plan: Plan, release: Release, desired: Desired, stage: HookStage) -> tuple[HookRun, ...]:
     due = runs_due(
         stage_hooks(release, desired.render, stage),
         release,
         render_ref=desired.render.ref,
         stage=stage,
-        forced=forced,
+        trigger=plan.trigger,
+        forced=plan.forced,
         rollback=desired.origin is Origin.LAST_HEALTHY,
     )
-    return tuple(HookRun(run.name, run.number) for run in due)
-
-
-def waves_of(release: Release, render: Render) -> Iterator[WavePlan]:
-    """Yield the waves of the render; the first one has none before it whose health it could wait for."""
-    timeouts = {
-        wave.wave: (wave.timeout or GATE_TIMEOUT).total_seconds()
-        for wave in release.spec.sync_waves
-        if wave.strategy == "Health"
-    }
-    for index, (wave, objects) in enumerate(render.waves()):
-        gate = index > 0 and wave in timeouts
-        yield WavePlan(wave, len(objects), gate=gate, timeout=timeouts[wave] if gate else 0.0)
-
-
-def may_wait(plan: Plan) -> bool:
-    """Whether the pass has places at which it may have to wait, which one activity cannot."""
-    gates = any(wave.gate for wave in plan.waves) or (plan.prune and plan.prune_after_healthy)
-    return gates or bool(plan.pre_sync or plan.post_sync)
+    return tuple(HookRun(run.name, run.number, run.definition) for run in due)

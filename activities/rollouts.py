@@ -15,7 +15,7 @@ from convoy.api.objects import Manifest
 from convoy.api.release import Release
 from convoy.api.release_status import Rollout
 from convoy.api.rendered import brief_ref
-from convoy.health.observed import healthy_render, last_healthy_render, trouble_of
+from convoy.health.observed import healthy_render, last_healthy_render, revisions_of, trouble_of
 from convoy.health.rollout import Phase, Seen, deadline, next_rollout
 from convoy.kube.errors import NotFound
 from convoy.kube.resources import INVENTORIES
@@ -78,13 +78,8 @@ async def rollout_now(
     )
 
 
-async def rollout_of_a_sync(
-    services: Services, release: Release, desired: Desired, *, forced: bool
-) -> Rollout | None:
-    """Return the rollout of a Release as a sync of what it desires begins.
-
-    Raises `DeployFailed` if the render store does not answer.
-    """
+def rollout_of_a_sync(release: Release, desired: Desired, *, forced: bool) -> Rollout | None:
+    """Return the rollout of a Release as a sync of what it desires begins."""
     if desired.origin is Origin.LAST_HEALTHY:
         return next_rollout(release.status.rollout, replace(_sight(release), fault=desired.fault))
     return next_rollout(
@@ -94,7 +89,6 @@ async def rollout_of_a_sync(
             starting=desired.render.ref,
             forced=forced,
             last_healthy=last_healthy_render(release),
-            obstacle=await _obstacle(services, release),
         ),
     )
 
@@ -143,6 +137,7 @@ def _sight(release: Release) -> Seen:
         policy=release.spec.failure_policy,
         now=datetime.now(UTC),
         release=f"{release.metadata.name} -n {release.metadata.namespace}",
+        revisions=revisions_of(release),
         pinned=release.pin is not None,
     )
 
@@ -153,7 +148,7 @@ async def _obstacle(services: Services, release: Release) -> str:
     ref = rollout.last_healthy_render_ref if rollout is not None else None
     if policy is None or policy.action != "Rollback" or not ref:
         return ""
-    if rollout is None or rollout.phase not in (Phase.PROGRESSING, Phase.ROLLED_BACK):
+    if rollout is None or rollout.phase != Phase.PROGRESSING:
         return ""
     if services.settings.render_store_url is None:
         return "this installation has no render store (--render-store-url)"

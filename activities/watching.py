@@ -16,9 +16,11 @@ from convoy.api.objects import Manifest, ObjectKey
 from convoy.api.release import Release
 from convoy.api.rendered import RenderedObject
 from convoy.health.assessment import Assessment, RenderHealth
-from convoy.health.builtin import job
 from convoy.health.look import look
 from convoy.health.phase import Phase
+from convoy.hooks.entries import read_entries
+from convoy.hooks.job import end_of
+from convoy.hooks.plan import hook_is_over
 from convoy.kube.doorbell import Listener
 from convoy.kube.errors import NotFound
 from convoy.kube.resources import JOBS, RELEASES
@@ -113,7 +115,7 @@ class Watching:
         while True:
             await self._look(rung, everything=everything)
             if self._jobs and not self._open_jobs:
-                await ask_for_sync(self._services, self._uid)
+                await self._ask_where_a_result_is_lacking()
                 return self._answer(jobs_settled=True)
             if await self._render_is_settled():
                 return self._answer(render_settled=True)
@@ -124,6 +126,13 @@ class Watching:
                 return Observed(gone=True)
             rung = await self._next_changes()
             everything = time.monotonic() - self._looked >= self._interval()
+
+    async def _ask_where_a_result_is_lacking(self) -> None:
+        """Ask for a sync that takes the results of the Jobs, unless one has taken them meanwhile."""
+        tree = await read_release(self._services, self._uid)
+        places = {f"{key.namespace}/{key.name}" for key in self._jobs}
+        if any(entry.job in places and not hook_is_over(entry) for entry in read_entries(tree).values()):
+            await ask_for_sync(self._services, self._uid)
 
     async def _look(self, rung: set[ObjectKey], *, everything: bool) -> None:
         render = self._render
@@ -139,13 +148,13 @@ class Watching:
     async def _is_finished(self, key: ObjectKey) -> bool:
         """Whether a Job has ended; one that is gone has, and its hook says what that means.
 
-        One that deletes itself the moment it is done is held by the hook's finalizer, and being deleted has ended too.
+        By the words of the hook and not of its health: one that is done and being deleted (a TTL) is no less done.
         """
         try:
             live = await with_retries(lambda: self._target.client.get(JOBS, key.namespace, key.name))
         except NotFound:
             return True
-        return job(live).phase in (Phase.HEALTHY, Phase.DEGRADED)
+        return end_of(live) is not None
 
     async def _render_is_settled(self) -> bool:
         """Write what is new; whether nothing is left to watch of the render."""

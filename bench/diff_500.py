@@ -18,16 +18,13 @@ from bench.harness import (
     HOME,
     RELEASES,
     Bench,
-    condition,
+    applied,
     convoy,
     median,
     namespace,
     note,
-    reaches,
     release,
     report,
-    request_sync,
-    settled,
     size,
 )
 from convoy.kube.encode import apply_body
@@ -47,10 +44,7 @@ async def run(bench: Bench) -> None:
     """Measure and print."""
     files = generate.files_of(generate.applications(OBJECTS, namespace=TARGET))
     await bench.api.apply(call_of(namespace(TARGET)), manager="bench")
-    await bench.api.apply(call_of(release(TARGET, files)), manager="bench")
-    await reaches(bench.api, TARGET, lambda tree: bool(condition(tree, "Applied")))
-    await reaches(bench.api, TARGET, settled(await request_sync(bench.api, TARGET)))
-    await reaches(bench.api, TARGET, lambda tree: condition(tree, "InSync").get("status") == "True")
+    await applied(bench.api, release(TARGET, files))
     checks = await Checks.connect(bench.stack.temporal_address)
     times: dict[str, list[float]] = {"diff": [], "pass": []}
     async with _serving(bench):

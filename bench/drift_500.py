@@ -14,15 +14,12 @@ from bench.checks import Checks
 from bench.harness import (
     RELEASES,
     Bench,
-    condition,
+    applied,
     median,
     namespace,
     note,
-    reaches,
     release,
     report,
-    request_sync,
-    settled,
     size,
 )
 from bench.usage import cpu_seconds
@@ -45,10 +42,7 @@ async def run(bench: Bench) -> None:
     folder = generate.write_files(files, bench.folder / TARGET)
     calls = [call_of(each) for each in objects]
     await bench.api.apply(call_of(namespace(TARGET)), manager="bench")
-    await bench.api.apply(call_of(release(TARGET, files)), manager="bench")
-    await reaches(bench.api, TARGET, lambda tree: bool(condition(tree, "Applied")))
-    await reaches(bench.api, TARGET, settled(await request_sync(bench.api, TARGET)))
-    await reaches(bench.api, TARGET, lambda tree: condition(tree, "InSync").get("status") == "True")
+    await applied(bench.api, release(TARGET, files))
 
     checks = await Checks.connect(bench.stack.temporal_address)
     times: dict[str, list[float]] = {who: [] for who in CONTENDERS}

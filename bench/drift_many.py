@@ -22,6 +22,7 @@ from bench.harness import (
     HOME,
     RELEASES,
     Bench,
+    applied,
     condition,
     median,
     namespace,
@@ -29,8 +30,6 @@ from bench.harness import (
     reaches,
     release,
     report,
-    request_sync,
-    settled,
     size,
 )
 from convoy.api.names import API_VERSION
@@ -63,8 +62,8 @@ async def run(bench: Bench) -> None:
 
 
 async def _neighbour(bench: Bench, checks: Checks) -> dict[str, float]:
-    await _applied(bench, _small("small"))
-    await _applied(bench, _big("big"))
+    await applied(bench.api, _small("small"))
+    await applied(bench.api, _big("big"))
     idle = [await checks.check("small") for _ in range(IDLE_CHECKS)]
     note(f"idle: {median(idle):.3f} s")
     busy: list[float] = []
@@ -107,14 +106,6 @@ def _config_map(name: str) -> Manifest:
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"k": "v"}}
 
 
-async def _applied(bench: Bench, made: Manifest) -> None:
-    name = made["metadata"]["name"]
-    await bench.api.apply(call_of(made), manager="bench")
-    await reaches(bench.api, name, lambda tree: bool(condition(tree, "Applied")))
-    await reaches(bench.api, name, settled(await request_sync(bench.api, name)))
-    await reaches(bench.api, name, lambda tree: condition(tree, "InSync").get("status") == "True")
-
-
 # --- a black hole ------------------------------------------------------------------------------------
 
 
@@ -124,7 +115,7 @@ async def _black_hole(bench: Bench, checks: Checks) -> dict[str, float]:
         cluster = f"good-{number}"
         await bench.api.apply(call_of(_resource("Cluster", cluster, {"inCluster": {}})), manager="bench")
         mine = [f"{cluster}-{each}" for each in range(A_CLUSTER)]
-        await asyncio.gather(*(_applied(bench, _small(name, cluster=cluster)) for name in mine))
+        await asyncio.gather(*(applied(bench.api, _small(name, cluster=cluster)) for name in mine))
         names += mine
     alone = await _rounds(checks, names, ())
     async with _accepts_and_never_answers() as address:

@@ -124,6 +124,20 @@ async def reaches(api: Bare, name: str, done: Callable[[Manifest], bool]) -> Man
     raise RuntimeError(f"Release {name} did not come to it: {json.dumps(last.get('status'))[:3000]}")
 
 
+async def applied(api: Bare, made: Manifest) -> None:
+    """Create a Release, sync it, and wait until it is compared."""
+    name = made["metadata"]["name"]
+    await api.apply(call_of(made), manager="bench")
+    await reaches(api, name, lambda tree: bool(condition(tree, "Applied")))
+    await reaches(api, name, settled(await request_sync(api, name)))
+    await in_sync(api, name)
+
+
+async def in_sync(api: Bare, name: str) -> None:
+    """Wait for the drift pass after a sync: it belongs to nobody's number."""
+    await reaches(api, name, lambda tree: condition(tree, "InSync").get("status") == "True")
+
+
 async def request_sync(api: Bare, name: str) -> str:
     """Ask for a sync by annotation and return the request's id."""
     at = format_time(datetime.now(UTC))

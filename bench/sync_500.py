@@ -14,6 +14,7 @@ from bench.harness import (
     RELEASES,
     Bench,
     condition,
+    in_sync,
     median,
     namespace,
     note,
@@ -66,8 +67,7 @@ async def _convoy(bench: Bench, target: str) -> float:
     request = await request_sync(bench.api, target)
     await reaches(bench.api, target, settled(request))
     seconds = perf_counter() - began
-    # The drift pass after a sync belongs to nobody's number.
-    await reaches(bench.api, target, lambda tree: condition(tree, "InSync").get("status") == "True")
+    await in_sync(bench.api, target)
     await bench.api.delete(f"{RELEASES}/{target}")
     await bench.api.delete(path_of(namespace(target)))
     return seconds

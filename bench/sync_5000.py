@@ -21,6 +21,7 @@ from bench.harness import (
     RELEASES,
     Bench,
     condition,
+    in_sync,
     namespace,
     note,
     reaches,
@@ -93,8 +94,7 @@ async def _convoy(bench: Bench, target: str) -> Times:
         await reaches(bench.api, target, settled(request))
         times[phase] = perf_counter() - began
         note(f"convoy {phase}: {times[phase]:.2f} s")
-        # The drift pass after a sync belongs to nobody's number.
-        await reaches(bench.api, target, lambda tree: condition(tree, "InSync").get("status") == "True")
+        await in_sync(bench.api, target)
         await asyncio.sleep(1.5)  # the next request is of another second
     await bench.api.delete(f"{RELEASES}/{target}")
     await bench.api.delete(path_of(namespace(target)))

@@ -100,9 +100,9 @@ large inventory would not fit into etcd.
 _FLAGS = """\
 # Flags
 
-`convoy run`, `worker` and `watcher` take the same flags. Each is also an environment variable, and a key of the YAML
-file that `CONVOY_CONFIG` names (written as `render_store_url: …`). A flag wins over the variable, the variable over the
-file. A switch is turned off with `--no-…`. `up` takes `--once`, `crds` takes none.
+`convoy run`, `worker`, `watcher` and `apiserver` take the same flags. Each is also an environment variable, and a
+key of the YAML file that `CONVOY_CONFIG` names (written as `render_store_url: …`). A flag wins over the variable, the
+variable over the file. A switch is turned off with `--no-…`. `up` takes `--once`, `crds` takes none.
 
 | flag | variable | default | meaning |
 | --- | --- | --- | --- |

@@ -126,13 +126,8 @@ async def _tell(demo: _Demo, *, once: bool) -> dict[str, Any]:
     _say("drift healed: the Release is in sync again")
 
     runs = await demo.client.count_workflows(f'WorkflowId="{RELEASE.sync}"')
-    _say("")
-    _say(f"Temporal web UI   {demo.stack.temporal_ui}")
-    _say(f"  the syncs       {demo.stack.temporal_ui}/namespaces/default/workflows")
-    _say(f"kubeconfig        export KUBECONFIG={demo.stack.kubeconfig}")
-    _say(f"try               {demo.stack.tool('kubectl')} get releases -A -o wide")
     if not once:
-        _say("Ctrl-C ends everything.")
+        _say_where(demo.stack)
         await asyncio.Event().wait()
     return {
         "synced": True,
@@ -142,6 +137,19 @@ async def _tell(demo: _Demo, *, once: bool) -> dict[str, Any]:
         "syncRuns": runs.count,
         "temporalUI": demo.stack.temporal_ui,
     }
+
+
+def _say_where(stack: Stack) -> None:
+    """Tell what a person can open and type while the demo stays up."""
+    stack.tool("kubectl", _say)
+    (stack.tools / "kubectl-convoy").symlink_to(Path(sys.executable).with_name("kubectl-convoy"))
+    _say("")
+    _say(f"Temporal web UI   {stack.temporal_ui}")
+    _say(f"  the syncs       {stack.temporal_ui}/namespaces/default/workflows")
+    _say(f"in another shell  export KUBECONFIG={stack.kubeconfig} PATH={stack.tools}:$PATH")
+    _say("  then            kubectl get releases -A -o wide")
+    _say(f"                  kubectl convoy release tree {RELEASE.name} -n {RELEASE.namespace}")
+    _say("Ctrl-C ends everything.")
 
 
 @asynccontextmanager

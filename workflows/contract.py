@@ -168,6 +168,8 @@ class HookRun:
 
     name: str
     run: int
+    definition: str = ""
+    """Digest of the hook as the pass has read it; of a chart's hook empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,6 +208,9 @@ class Plan:
     pre_sync: tuple[HookRun, ...] = ()
     """The preSync hooks that this pass has to see done, in their order; none where all have run for this render."""
     post_sync: tuple[HookRun, ...] = ()
+    failed_gate: int = 0
+    """The wave, counted from 0, whose gate has timed out for this render: its gate and those before it are not waited
+    for again. 0: none has."""
 
     @property
     def forced(self) -> bool:
@@ -380,6 +385,8 @@ class Outcome:
     applied: bool = False
     changed: bool = False
     pruned: int = 0
+    note: str = ""
+    """What events tell in the message's place: without times, so that saying it again counts the first event."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,9 @@ GRACE = 5.0
 async def pass_gate(state: SyncState, at: Resume, index: int) -> None:
     """Go through the gate of a wave, if it has one.
 
-    Raises `Waits` where the wave before it is not healthy, and `StepFailed` where it is not at the gate's deadline.
+    Raises `Waits` where the wave before it is not healthy, and `StepFailed` where it is not at the gate's deadline. A
+    gate that has timed out gets no second deadline: the retry of that failure looks once and fails again, so that
+    failures add up and their backoff grows.
     """
     wave = at.plan.waves[index]
     if not wave.gate or index < at.gate or not _is_news(at):
@@ -34,25 +36,28 @@ async def pass_gate(state: SyncState, at: Resume, index: int) -> None:
     before = at.plan.waves[index - 1].wave
     question = f"is wave {before} healthy?"
     answer = await _look(at, index - 1, summary=question, again=bool(at.deadline))
-    if not answer.healthy and not at.deadline:
+    timed_out = index <= at.plan.failed_gate
+    if not answer.healthy and not at.deadline and not timed_out:
         at.gate, at.deadline = index, workflow.time() + wave.timeout
         await _give_a_moment(state, within=wave.timeout)
         answer = await _look(at, index - 1, summary=question)
     if answer.healthy:
         at.gate, at.deadline = index + 1, 0.0
         return
-    if workflow.time() >= at.deadline:
+    if timed_out or workflow.time() >= at.deadline:
         timeout = format_duration(timedelta(seconds=wave.timeout))
         raise StepFailed(
             DeployFailed.reason,
             f"wave {wave.wave} is not applied, since wave {before} is not healthy after {timeout}: {answer.message}",
             health=WaveHealth(index - 1, "Failed"),
         )
+    waits_for = f"for wave {before} to be healthy: {answer.message}"
     raise Waits(
         WaitingForWave.reason,
-        f"wave {wave.wave} waits until {time_of(at.deadline)} for wave {before} to be healthy: {answer.message}",
+        f"wave {wave.wave} waits until {time_of(at.deadline)} {waits_for}",
         deadline=at.deadline,
         health=WaveHealth(index - 1, "WaitingForHealth"),
+        note=f"wave {wave.wave} waits {waits_for}",
     )
 
 

@@ -70,7 +70,8 @@ class Reconcile:
             wait, health = syncing.hooks, syncing.health
         except StepFailed as error:
             changed = syncing.at is not None and syncing.at.changed > 0
-            outcome, health = Outcome(error.reason, error.message, changed=changed), error.health
+            outcome = Outcome(error.reason, error.message, changed=changed, note=error.note)
+            health = error.health
             if isinstance(error, Waits) and syncing.at is not None:
                 wait = Wait(syncing.at, error.deadline, error.awaits)
         except ReleaseDeleted:

@@ -34,12 +34,16 @@ _RETRY = RetryPolicy(
 class StepFailed(Exception):
     """A step ended the pass: with a failure, or with a wait."""
 
-    def __init__(self, reason: str, message: str, *, health: WaveHealth | None = None) -> None:
+    def __init__(
+        self, reason: str, message: str, *, health: WaveHealth | None = None, note: str = ""
+    ) -> None:
         super().__init__(f"{reason}: {message}")
         self.reason = reason
         self.message = message
         self.health = health
         """Set where it was the health of a wave."""
+        self.note = note
+        """What events tell, where it is not the message."""
 
 
 class Waits(StepFailed):
@@ -53,8 +57,9 @@ class Waits(StepFailed):
         deadline: float = 0.0,
         awaits: tuple[str, ...] = (),
         health: WaveHealth | None = None,
+        note: str = "",
     ) -> None:
-        super().__init__(reason, message, health=health)
+        super().__init__(reason, message, health=health, note=note)
         self.deadline = deadline
         """When the run looks again by itself, in seconds since the epoch; 0: never."""
         self.awaits = awaits

@@ -34,9 +34,17 @@ def gone_on(wait: Wait, plan: Plan) -> Resume:
     """
     at = wait.at
     if at.point is Point.POST_SYNC:
-        return replace(at, plan=replace(plan, post_sync=at.plan.post_sync), changed=0, pruned=0)
+        runs = _changed_runs(at.plan.post_sync, plan.post_sync)
+        return replace(at, plan=replace(plan, post_sync=runs), changed=0, pruned=0)
     # `run_id`: the run may have continued as new since, and `status.sync` tells of the latest.
-    latest = replace(at.plan, requested_at=plan.requested_at, generation=plan.generation, run_id=plan.run_id)
+    latest = replace(
+        at.plan,
+        requested_at=plan.requested_at,
+        generation=plan.generation,
+        run_id=plan.run_id,
+        pre_sync=_changed_runs(at.plan.pre_sync, plan.pre_sync),
+        post_sync=_changed_runs(at.plan.post_sync, plan.post_sync),
+    )
     return replace(at, plan=latest)
 
 
@@ -79,6 +87,18 @@ def survives(wait: Wait, plan: Plan, outcome: Outcome, *, now: float) -> bool:
 
 
 def _kept_runs(before: tuple[HookRun, ...], now: tuple[HookRun, ...]) -> tuple[HookRun, ...]:
-    """Return the hooks that are due now with the numbers that their runs have in this attempt (D27)."""
-    runs = {hook.name: hook.run for hook in before}
-    return tuple(HookRun(hook.name, runs.get(hook.name, hook.run)) for hook in now)
+    """Return the hooks that are due now with the numbers that their runs have in this attempt (D27).
+
+    A hook that was changed since is another run.
+    """
+    runs = {(hook.name, hook.definition): hook.run for hook in before}
+    return tuple(replace(hook, run=runs.get((hook.name, hook.definition), hook.run)) for hook in now)
+
+
+def _changed_runs(before: tuple[HookRun, ...], now: tuple[HookRun, ...]) -> tuple[HookRun, ...]:
+    """Return the runs of this attempt, and of a hook that was changed since the one that is due now (D27)."""
+    due = {hook.name: hook for hook in now}
+    latest = (due.get(hook.name, hook) for hook in before)
+    return tuple(
+        new if new.definition != hook.definition else hook for hook, new in zip(before, latest, strict=True)
+    )

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 Manifest = dict[str, Any]
 """A Kubernetes object as a plain JSON tree. User objects are never models: an unknown field must survive."""
@@ -12,12 +11,12 @@ Manifest = dict[str, Any]
 DEFAULT_NAMESPACE = "default"
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class ObjectKey:
+class ObjectKey(NamedTuple):
     """What identifies an object on a cluster.
 
     The API version is not part of the identity (`reference/apply-and-prune`, Inventory). `namespace` is empty
     for cluster-scoped objects and never empty for namespaced ones, once the normaliser has seen them (D2).
+    A tuple, since its hash is taken some ten times for each object of a sync.
     """
 
     group: str

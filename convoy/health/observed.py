@@ -44,6 +44,15 @@ def last_healthy_render(release: Release) -> str:
     return next((entry.render_ref for entry in release.status.history if entry.healthy_at), "")
 
 
+def revisions_of(release: Release) -> dict[str, str]:
+    """Return the revision of each render that the status of a Release tells of."""
+    told = {each.render_ref: each.revision for each in release.status.history if each.revision}
+    attempt = release.status.last_attempted
+    if attempt is not None and attempt.render_ref and attempt.revision:
+        told[attempt.render_ref] = attempt.revision
+    return told
+
+
 def trouble_of(release: Release, inventory: ReleaseInventory, ref: str) -> str:
     """Tell why a render is not applied, or not healthy; nothing where that is not known."""
     attempt = release.status.last_attempted

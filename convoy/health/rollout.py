@@ -13,7 +13,8 @@ begins with another render, or by force.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 
@@ -48,6 +49,8 @@ class Seen:
     now: datetime
     release: str = ""
     """As commands name it: `shop -n team`."""
+    revisions: Mapping[str, str] = field(default_factory=dict)
+    """The revisions of its renders, as far as the status knows them."""
     starting: str = ""
     """A sync begins to bring this render to the cluster; not told where that is a rollback."""
     forced: bool = False
@@ -104,13 +107,10 @@ def deadline(rollout: Rollout | None, policy: FailurePolicy | None) -> datetime 
 
 
 def _started(before: Rollout | None, seen: Seen) -> Rollout:
-    if before is not None and before.render_ref == seen.starting and not seen.forced:
-        if before.phase != Phase.ROLLED_BACK:
-            return before
-        if not seen.pinned:
-            # A sync begins with what failed, since the last healthy render cannot be had any more.
-            told = f"The render {brief_ref(before.render_ref)} failed"
-            return _held(before, told, seen.obstacle or "the last healthy render could not be read", seen)
+    # A pin on what has failed and was rolled back is a person's try again, as a force is.
+    tries_again = seen.forced or (before is not None and before.phase == Phase.ROLLED_BACK and seen.pinned)
+    if before is not None and before.render_ref == seen.starting and not tries_again:
+        return before
     last = before.last_healthy_render_ref if before is not None else None
     return Rollout(
         phase=Phase.PROGRESSING,
@@ -143,7 +143,7 @@ def _judged(before: Rollout, seen: Seen, policy: FailurePolicy) -> Rollout:
 
 
 def _failed(before: Rollout, why: str, seen: Seen, policy: FailurePolicy) -> Rollout:
-    told = f"The render {brief_ref(before.render_ref)} {_cut(why).rstrip('.')}"
+    told = f"The render {_named(before.render_ref, seen)} {_cut(why).rstrip('.')}"
     last = before.last_healthy_render_ref
     if policy.action == "Hold":
         return _held(before, told, "failurePolicy.action is Hold", seen)
@@ -156,10 +156,16 @@ def _failed(before: Rollout, why: str, seen: Seen, policy: FailurePolicy) -> Rol
     if seen.obstacle:
         return _held(before, told, seen.obstacle, seen)
     message = (
-        f"{told}. The last healthy render {brief_ref(last)} takes its place until the source gives another render: "
-        f"push a fix. To try the failed one again: kubectl convoy release sync {seen.release} --force"
+        f"{told}. The last healthy render {_named(last, seen)} takes its place until the source gives another "
+        f"render: push a fix. To try the failed one again: kubectl convoy release sync {seen.release} --force"
     )
     return before.model_copy(update={"phase": Phase.ROLLED_BACK, "message": message})
+
+
+def _named(ref: str | None, seen: Seen) -> str:
+    """Name a render, and the revision that a person can look up."""
+    revision = seen.revisions.get(ref or "")
+    return f"{brief_ref(ref)} ({revision})" if revision else brief_ref(ref)
 
 
 def _cut(text: str) -> str:

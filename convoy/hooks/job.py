@@ -20,9 +20,7 @@ from convoy.api.names import (
 )
 from convoy.api.objects import Manifest
 from convoy.hooks.definition import JobTemplate
-from convoy.kube.resources import Resource
-
-JOBS: Final = Resource("batch", "v1", "Job", "jobs", True)
+from convoy.kube.resources import JOBS
 
 _MAX_NAME: Final = 63
 """A Job's name becomes a label of its Pods."""

@@ -10,9 +10,10 @@ from convoy.api.errors import DeployFailed
 from convoy.api.names import HOOK, HOOK_FINALIZER, HOOK_RUN, RELEASE_UID
 from convoy.api.objects import Manifest
 from convoy.hooks.definition import BEFORE_CREATION
-from convoy.hooks.job import JOBS, end_of, is_of, place_of, policy_of
+from convoy.hooks.job import end_of, is_of, place_of, policy_of
 from convoy.kube.client import KubeClient
 from convoy.kube.errors import AlreadyExists, ApiError, NamespaceMissing, NotFound, UidMismatch
+from convoy.kube.resources import JOBS
 from convoy.kube.retry import is_retryable_dry_run, with_retries
 from convoy.sync.finalizers import remove_finalizer
 from convoy.sync.rejections import rejection

@@ -1,5 +1,5 @@
-"""Runs that no pass asks for any more: of hooks that left the Release, for a render that is no longer the desired one,
-and of a Release that is being deleted (D27).
+"""Runs that no pass asks for any more: of hooks that left the Release or were changed, for a render that is no longer
+the desired one, and of a Release that is being deleted (D27).
 
 Each is found by its place in status.hooks; there is no Job with convoy's finalizer that does not stand there.
 """
@@ -14,30 +14,42 @@ from convoy.api.release import Release
 from convoy.api.release_status import HookStatus
 from convoy.api.rendered import Render
 from convoy.api.times import format_time
-from convoy.hooks.definition import NEVER, stage_hooks
+from convoy.hooks.definition import NEVER, StageHook, stage_hooks
 from convoy.hooks.job import end_of, is_of, policy_of
 from convoy.hooks.jobs import find_job, let_go
-from convoy.hooks.plan import FAILED, hook_is_over
+from convoy.hooks.plan import FAILED, hook_is_over, is_changed
 from convoy.kube.client import KubeClient
 
 
 def strays(release: Release, render: Render) -> tuple[HookStatus, ...]:
     """Return what status.hooks tells of hooks that neither the Release nor the chart has any more."""
-    names = {hook.name for stage in HookStage for hook in stage_hooks(release, render, stage)}
-    return tuple(entry for entry in release.status.hooks if entry.name not in names)
+    known = _hooks(release, render)
+    return tuple(entry for entry in release.status.hooks if entry.name not in known)
 
 
 def superseded(release: Release, render: Render) -> tuple[HookStatus, ...]:
-    """Return the runs that have begun for another render and have no result; nobody waits for one any more."""
+    """Return the runs without a result that have begun for another render or as their hooks were defined before.
+
+    Nobody waits for one any more.
+    """
+    known = _hooks(release, render)
     return tuple(
-        entry for entry in release.status.hooks if entry.render_ref != render.ref and not hook_is_over(entry)
+        entry
+        for entry in release.status.hooks
+        if not hook_is_over(entry)
+        and (entry.render_ref != render.ref or (entry.name in known and is_changed(known[entry.name], entry)))
     )
 
 
-def as_ended(entry: HookStatus, now: datetime) -> HookStatus:
+def as_ended(entry: HookStatus, render: Render, now: datetime) -> HookStatus:
     """Return the result of a run that was superseded."""
-    message = "it was ended, since another render is wanted"
+    why = "another render is wanted" if entry.render_ref != render.ref else "its hook was changed"
+    message = f"it was ended, since {why}"
     return entry.model_copy(update={"phase": FAILED, "finished_at": format_time(now), "message": message})
+
+
+def _hooks(release: Release, render: Render) -> dict[str, StageHook]:
+    return {hook.name: hook for stage in HookStage for hook in stage_hooks(release, render, stage)}
 
 
 async def end_jobs(client: KubeClient, entries: Iterable[HookStatus], *, uid: str) -> int:

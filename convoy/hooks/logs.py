@@ -39,7 +39,7 @@ async def log_of(client: KubeClient, job: Manifest) -> str:
         )
         pod = _failed(pods)
         if pod is None:
-            return "its log is gone with its Pod"
+            return "it has no Pod whose log could be read"
         lines = await _lines(client, pod)
     except ApiError as error:
         return f"its log cannot be read: {error.message}"

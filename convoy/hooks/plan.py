@@ -15,7 +15,10 @@ from convoy.api.release import Release
 from convoy.api.release_status import HookStatus
 from convoy.hooks.definition import StageHook
 from convoy.policy.request import requested_at
-from convoy.policy.trigger import REQUESTED_BY
+from convoy.policy.trigger import REQUESTED_BY, Trigger
+
+_LOOKS = (Trigger.HEALTH_REACHED, Trigger.HEALTH_CHANGED, Trigger.APPROVED, Trigger.TIMED_OUT)
+"""What only looks how a sync goes on; it repeats nothing."""
 
 PENDING, RUNNING, SUCCEEDED, FAILED, APPROVED = "Pending", "Running", "Succeeded", "Failed", "Approved"
 
@@ -26,6 +29,8 @@ class Run:
 
     name: str
     number: int
+    definition: str = ""
+    """Digest of the hook as the pass has read it."""
 
 
 def runs_due(
@@ -34,17 +39,24 @@ def runs_due(
     *,
     render_ref: str,
     stage: HookStage,
+    trigger: Trigger,
     forced: bool,
     rollback: bool = False,
 ) -> tuple[Run, ...]:
     """Return the runs that a pass for a render has to see done, in their order.
 
     `OncePerRender`: one that succeeded for this render is left out, and a preSync hook for the render that is applied.
-    A run that has begun for this render goes on, also in another pass. A failed one is not repeated by itself. It runs
-    again for another render, a forced sync, a new /sync request of a person, or once its definition was changed. Until
-    then a preSync hook that failed is all there is in the answer, under its old number, so that nothing runs and its
-    failure is reported again; a postSync hook that failed ends its stage. A render that a `rollback` brings back had
-    its hooks before those of the one that failed: only hooks that run in each sync are due.
+    A run that has begun for this render goes on, also in another pass; one of which the definition was changed is made
+    again as another run. A failed one is not repeated by itself. It runs again for another render, a forced sync, a new
+    /sync request of a person, or once its definition was changed. Until then a preSync hook that failed is all there is
+    in the answer, under its old number, so that nothing runs and its failure is reported again; a postSync hook that
+    failed ends its stage.
+
+    `EverySync`: one that succeeded runs again for the same things and for a changed spec, but for no sync of convoy's
+    own (resync, self-heal, retry); one that failed also for these.
+
+    A changed spec (a suspension that is over) asks a person anew, so that the time to answer begins again. A render
+    that a `rollback` brings back had its hooks before those of the one that failed: only `EverySync` ones are due.
     """
     hooks = [hook for hook in hooks if hook.every_sync] if rollback else hooks
     known = {entry.name: entry for entry in release.status.hooks if entry.render_ref == render_ref}
@@ -52,28 +64,34 @@ def runs_due(
     hooked = stage is HookStage.PRE_SYNC and _is_applied(release, render_ref)
     found: list[Run] = []
     for batch in batches(hooks):
-        failed = [hook for hook in batch if _failed(hook, known)]
+        failed = [hook for hook in batch if _failed(hook, known, trigger)]
         again = forced or any(_asked_again(hook, known[hook.name], release) for hook in failed)
         if failed and not again:
             going = [hook for hook in batch if hook.name in known and not hook_is_over(known[hook.name])]
             if stage is HookStage.PRE_SYNC:
-                return tuple(Run(hook.name, numbers[hook.name]) for hook in (*failed, *going))
-            return (*found, *(Run(hook.name, numbers[hook.name]) for hook in going))
+                return tuple(
+                    Run(hook.name, numbers[hook.name], hook.definition) for hook in (*failed, *going)
+                )
+            return (*found, *(Run(hook.name, numbers[hook.name], hook.definition) for hook in going))
         for hook in batch:
             entry, number = known.get(hook.name), numbers.get(hook.name, 0)
-            over = hook_is_over(entry)
             if entry is None and hooked and number and not hook.every_sync:
                 continue  # it ran before this render was applied; what stands in the status is a later render's run
-            if entry is None or hook in failed or (over and hook.every_sync):
-                found.append(Run(hook.name, number + 1))
-            elif not over:
-                found.append(Run(hook.name, number))
+            if entry is None or hook in failed or _is_another(hook, entry, release, trigger, forced=forced):
+                found.append(Run(hook.name, number + 1, hook.definition))
+            elif not hook_is_over(entry):
+                found.append(Run(hook.name, number, hook.definition))
     return tuple(found)
 
 
 def hook_is_over(entry: HookStatus | None) -> bool:
     """Tell whether a run has its result."""
     return entry is not None and entry.phase in (SUCCEEDED, FAILED, APPROVED)
+
+
+def is_changed(hook: StageHook, entry: HookStatus) -> bool:
+    """Tell whether a hook is defined otherwise than the run that its entry tells of."""
+    return entry.definition != (hook.definition or None)
 
 
 def batches(hooks: Iterable[StageHook]) -> Iterator[tuple[StageHook, ...]]:
@@ -94,13 +112,22 @@ def _is_applied(release: Release, render_ref: str) -> bool:
     return latest is not None and latest.render_ref == render_ref
 
 
-def _failed(hook: StageHook, known: dict[str, HookStatus]) -> bool:
+def _failed(hook: StageHook, known: dict[str, HookStatus], trigger: Trigger) -> bool:
+    """Tell whether a hook has failed that this pass does not repeat by itself."""
     entry = known.get(hook.name)
-    return entry is not None and entry.phase == FAILED and not hook.every_sync
+    return entry is not None and entry.phase == FAILED and (not hook.every_sync or trigger in _LOOKS)
+
+
+def _is_another(
+    hook: StageHook, entry: HookStatus, release: Release, trigger: Trigger, *, forced: bool
+) -> bool:
+    """Tell whether a hook that has begun or ended for this render is due as another run."""
+    if not hook_is_over(entry):
+        return is_changed(hook, entry) or (hook.is_approval and trigger is Trigger.SPEC_CHANGED)
+    asked = forced or trigger is Trigger.SPEC_CHANGED or _asked_again(hook, entry, release)
+    return hook.every_sync and (asked or entry.phase == FAILED)
 
 
 def _asked_again(hook: StageHook, entry: HookStatus, release: Release) -> bool:
     asked = asked_by_a_person(release)
-    return entry.definition != (hook.definition or None) or (
-        asked is not None and asked != entry.requested_at
-    )
+    return is_changed(hook, entry) or (asked is not None and asked != entry.requested_at)

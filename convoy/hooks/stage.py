@@ -21,12 +21,22 @@ from convoy.api.release_status import HookStatus
 from convoy.api.rendered import Render
 from convoy.api.times import format_duration, format_time
 from convoy.hooks.definition import ON_SUCCESS, JobTemplate, StageHook, stage_hooks
-from convoy.hooks.job import JobRun, build_job, end_of, place_of
+from convoy.hooks.job import JobRun, build_job, end_of, is_of, place_of, policy_of
 from convoy.hooks.jobs import NoNamespace, Refused, check_job, clear, create_job, find_job, let_go
 from convoy.hooks.logs import log_of
 from convoy.hooks.objects import apply_objects, delete_objects
-from convoy.hooks.plan import APPROVED, FAILED, PENDING, RUNNING, SUCCEEDED, Run, batches, hook_is_over
-from convoy.hooks.standing import Standing, deadline_of, failure, making_room, waiting
+from convoy.hooks.plan import (
+    APPROVED,
+    FAILED,
+    PENDING,
+    RUNNING,
+    SUCCEEDED,
+    Run,
+    batches,
+    hook_is_over,
+    is_changed,
+)
+from convoy.hooks.standing import Standing, changed, deadline_of, failure, making_room, waiting
 from convoy.kube.targets import Target
 from convoy.sync.interruptions import Fenced, Interrupted
 
@@ -94,6 +104,9 @@ class _Advance:
 
     async def _batch(self, batch: Sequence[StageHook]) -> Standing | None:
         """Bring one batch as far as it goes; None where all of it has succeeded."""
+        other = [hook.name for hook in batch if self._has_begun_otherwise(hook)]
+        if other:
+            return changed(other, self._stage.now)
         busy = await self._make_room(batch)
         if busy:
             return making_room(busy, self._stage.now)
@@ -217,18 +230,25 @@ class _Advance:
         """Let the Jobs go whose results are written down, also in an earlier attempt that died here."""
         for hook in batch:
             entry = self._entries[hook.name]
-            if hook.job is None or not hook_is_over(entry):
+            if entry.job is None or not hook_is_over(entry):
                 continue
-            job = await find_job(self._client, entry.job or "")
-            if job is not None:
-                succeeded = entry.phase == SUCCEEDED
-                await let_go(self._client, job, delete=succeeded and hook.job.delete_policy == ON_SUCCESS)
+            job = await find_job(self._client, entry.job)
+            if job is not None and is_of(job, self._stage.release.metadata.uid):
+                goes = entry.phase == SUCCEEDED and policy_of(job) == ON_SUCCESS
+                # Whatever its policy: what has not ended by its deadline must not do its work after its failure.
+                await let_go(self._client, job, delete=goes or end_of(job) is None)
 
     # --- entries --------------------------------------------------------------------------
 
     def _has_begun(self, hook: StageHook) -> bool:
         entry, run = self._entries.get(hook.name), (self._stage.render.ref, self._numbers[hook.name])
         return entry is not None and (entry.render_ref, entry.run) == run
+
+    def _has_begun_otherwise(self, hook: StageHook) -> bool:
+        """Tell whether the hook was changed since the pass began: the next pass makes another run of it."""
+        entry = self._entries.get(hook.name)
+        begun = entry is not None and self._has_begun(hook) and not hook_is_over(entry)
+        return entry is not None and begun and is_changed(hook, entry)
 
     def _began(self, hook: StageHook) -> HookStatus:
         fields = {

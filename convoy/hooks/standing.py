@@ -13,7 +13,7 @@ from convoy.api.times import format_time, parse_time
 from convoy.hooks.definition import StageHook
 
 AGAIN_SECONDS = 5.0
-"""When to look again at a Job that is being ended."""
+"""When to look again at a Job that is being ended, and at a hook that was changed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +61,14 @@ def waiting(release: Release, hooks: Sequence[tuple[StageHook, HookStatus]]) -> 
         deadline=min(deadline_of(hook, entry).timestamp() for hook, entry in hooks),
         awaits=asked,
         jobs=jobs,
+    )
+
+
+def changed(names: Sequence[str], now: datetime) -> Standing:
+    """Return the standing of a batch in which hooks were changed after their runs began: another pass sees to that."""
+    waits = tuple(f"hook {name}: it was changed while it ran, and is made again" for name in names)
+    return Standing(
+        False, reason=WaitingForHook.reason, waits=waits, deadline=now.timestamp() + AGAIN_SECONDS
     )
 
 

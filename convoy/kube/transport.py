@@ -14,6 +14,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import lru_cache
 from io import BytesIO
 from ssl import SSLContext
 from types import TracebackType
@@ -153,9 +154,7 @@ class Transport:
                     self._url(path, params),
                     data=_payload(body),
                     headers=await self._headers(content_type, accept, headers),
-                    timeout=aiohttp.ClientTimeout(
-                        total=seconds, connect=min(seconds, self.limits.connect_timeout)
-                    ),
+                    timeout=_timeout(seconds, min(seconds, self.limits.connect_timeout)),
                     allow_redirects=False,
                     server_hostname=self.endpoint.server_name,
                     proxy=self.endpoint.proxy,
@@ -208,7 +207,7 @@ class Transport:
 
     def _url(self, path: str, params: Mapping[str, str] | None) -> URL:
         # encoded: aiohttp would otherwise undo the quoting of names and selectors.
-        query = f"?{urlencode(params)}" if params else ""
+        query = f"?{_query(tuple(params.items()))}" if params else ""
         return URL(f"{self.endpoint.server}{path}{query}", encoded=True)
 
     async def _headers(
@@ -236,6 +235,16 @@ class Transport:
             # header.
             why = str(error) or type(error).__name__
         return Unreachable(f"{self.endpoint.server}: {why}")
+
+
+@lru_cache(maxsize=64)
+def _query(params: tuple[tuple[str, str], ...]) -> str:
+    return urlencode(params)
+
+
+@lru_cache(maxsize=64)
+def _timeout(total: float, connect: float) -> aiohttp.ClientTimeout:
+    return aiohttp.ClientTimeout(total=total, connect=connect)
 
 
 def _payload(body: bytes | None) -> bytes | BytesIO | None:

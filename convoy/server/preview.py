@@ -14,6 +14,7 @@ from convoy.hooks.plan import runs_due
 from convoy.kube.errors import NotFound
 from convoy.kube.resources import INVENTORIES
 from convoy.kube.retry import with_retries
+from convoy.policy.trigger import Trigger
 from convoy.server.answers import ObjectRef, PreviewHook, PreviewObject, PreviewWave, ReleasePreview
 from convoy.server.call import Call
 from convoy.server.prune import prune_plan
@@ -53,7 +54,9 @@ def _hooks(release: Release, render: Render) -> Iterator[PreviewHook]:
     for stage in HookStage:
         hooks = stage_hooks(release, render, stage)
         # As a forced one, since a person's request too runs again what has failed.
-        runs = runs_due(hooks, release, render_ref=render.ref, stage=stage, forced=True)
+        runs = runs_due(
+            hooks, release, render_ref=render.ref, stage=stage, trigger=Trigger.MANUAL, forced=True
+        )
         due = {run.name for run in runs}
         for hook in hooks:
             yield PreviewHook(

@@ -35,6 +35,8 @@ def release_warnings(release: Release, desired: Desired) -> Iterator[Warning]:
             f"a sync holds Pinned, and this preview shows the render that a drift pass compares; "
             f"{pin_advice(release)}"
         )
+    if desired.lost:
+        yield Warning(message=f"status.rollout is RolledBack: {desired.lost}")
     if desired.origin is Origin.LAST_HEALTHY and release.status.rollout is not None:
         yield Warning(message=f"status.rollout is RolledBack: {release.status.rollout.message or ''}".strip())
     for message in desired.render.warnings:

@@ -31,7 +31,7 @@ from convoy.sync.send import body_for, resource_of, send_apply
 
 CHECKPOINT = 200
 """Objects between two writes of the inventory, at least."""
-_CHECKPOINTS = 10
+_CHECKPOINTS = 5
 """Writes of the inventory a wave, at most: each one of a large inventory is a megabyte."""
 
 OnApplied = Callable[[int, ObjectKey, str, int], None]

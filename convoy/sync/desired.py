@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from convoy.api.cluster import Cluster
-from convoy.api.errors import ClusterNotReady, ConvoyError, Pinned
+from convoy.api.errors import ClusterNotReady, ConvoyError, DeployFailed, Pinned
 from convoy.api.objects import Manifest
 from convoy.api.release import Release
 from convoy.api.rendered import Render
@@ -16,7 +16,7 @@ from convoy.kube.resources import CLUSTERS
 from convoy.kube.targets import Target, Targets
 from convoy.render.resolve import Renderer
 from convoy.store.renders import RenderMissing, Renders
-from convoy.sync.desired_order import Origin, ends_rollback, pin_advice, stored_wishes
+from convoy.sync.desired_order import Origin, ends_rollback, lost_rollback, pin_advice, stored_wishes
 from convoy.sync.own_namespace import refuse_own_namespace
 
 
@@ -41,6 +41,13 @@ class Desired:
     """The Release has a pin that cannot be followed: a sync of it applies nothing and answers `Pinned`."""
     fault: str = ""
     """Beside a rollback: why the source gives no fresh render that could end it."""
+    lost: str = ""
+    """Rolled back to a render that cannot be had, and what to do: a sync applies nothing and answers `DeployFailed`."""
+
+    @property
+    def to_apply(self) -> str:
+        """The ref of the render that a sync would apply; empty where it would apply none."""
+        return "" if self.pin_missing or self.lost else self.render.ref
 
 
 class DesiredRenders:
@@ -91,10 +98,11 @@ class DesiredRenders:
         return await self._resolve(release, to_apply=False)
 
     async def resolve_to_apply(self, release: Release) -> Desired:
-        """Return what a sync of a Release applies: the same, except that a pin which is missing ends the sync.
+        """Return what a sync of a Release applies: the same, except that a stored render which is missing ends it.
 
         Raises:
             Pinned: the Release's pin cannot be followed.
+            DeployFailed: the last healthy render of a rollback is missing, and the fresh one is what failed.
             SourceNotReady, ValuesNotReady, ClusterNotReady, Unsupported, DeployFailed: as for `resolve`.
         """
         return await self._resolve(release, to_apply=True)
@@ -114,29 +122,25 @@ class DesiredRenders:
         health_checks(release.spec.health_checks)  # a bad one must not be found after the apply
         destination = await self.destination(release)
         origin, render, missing = await self._stored(release)
-        if missing and to_apply:
-            raise Pinned(f"pin.renderRef: {missing}; {pin_advice(release)}")
-        fault = ""
+        if Origin.PIN in missing and to_apply:
+            raise Pinned(f"pin.renderRef: {missing[Origin.PIN]}; {pin_advice(release)}")
+        fault = lost = ""
         if origin is Origin.LAST_HEALTHY:
             fix, fault = await self._fix(release, destination.target)
             origin, render = (Origin.FRESH, fix) if fix is not None else (origin, render)
         if render is None:
             render = await self._fresh(release, destination.target)
-        return self._desired(release, destination, render, origin, pin_missing=bool(missing), fault=fault)
+            if Origin.LAST_HEALTHY in missing and not ends_rollback(release, render.ref):
+                lost = lost_rollback(release, missing[Origin.LAST_HEALTHY])
+        if lost and to_apply:
+            raise DeployFailed(lost)
+        desired = self._desired(release, destination, render, origin)
+        return replace(desired, pin_missing=Origin.PIN in missing, fault=fault, lost=lost)
 
-    def _desired(
-        self,
-        release: Release,
-        destination: Destination,
-        render: Render,
-        origin: Origin,
-        *,
-        pin_missing: bool = False,
-        fault: str = "",
-    ) -> Desired:
+    def _desired(self, release: Release, destination: Destination, render: Render, origin: Origin) -> Desired:
         if self._own_namespace is not None and destination.target.uid == self._home_uid:
             refuse_own_namespace(render, self._own_namespace, release.lifecycle)
-        return Desired(destination, render, origin, pin_missing=pin_missing, fault=fault)
+        return Desired(destination, render, origin)
 
     async def _fix(self, release: Release, target: Target) -> tuple[Render | None, str]:
         """Return the fresh render that ends a rollback, if it is another one than what failed; and why there is none.
@@ -149,14 +153,14 @@ class DesiredRenders:
             return None, f"{error.reason}: {error.message}"
         return (render if ends_rollback(release, render.ref) else None), ""
 
-    async def _stored(self, release: Release) -> tuple[Origin, Render | None, str]:
-        """Return the stored render that comes before a fresh one, if any, and why the pin is none."""
-        missing = ""
+    async def _stored(self, release: Release) -> tuple[Origin, Render | None, dict[Origin, str]]:
+        """Return the stored render that comes before a fresh one, if any, and why those before it are missing."""
+        missing: dict[Origin, str] = {}
         for wish in stored_wishes(release):
             try:
                 render = await self._renders.load_published(release.metadata.uid, wish.render_ref)
             except RenderMissing as error:
-                missing = str(error) if wish.origin is Origin.PIN else missing
+                missing[wish.origin] = str(error)
             else:
                 return wish.origin, render, missing
         return Origin.FRESH, None, missing

@@ -46,6 +46,16 @@ def ends_rollback(release: Release, fresh_ref: str) -> bool:
     return rollout is not None and bool(rollout.render_ref) and rollout.render_ref != fresh_ref
 
 
+def lost_rollback(release: Release, why: str) -> str:
+    """Tell what to do where a Release is rolled back to a render that cannot be had."""
+    name = f"{release.metadata.name} -n {release.metadata.namespace}"
+    return (
+        f"the Release is rolled back to its last healthy render, and {why}. Nothing is applied, since the source still "
+        "gives the render that failed: restore the render store, push a fix, or try the failed render again "
+        f"(kubectl convoy release sync {name} --force)"
+    )
+
+
 def needed_renders(release: Release) -> frozenset[str]:
     """Return the refs of all stored renders that a Release may still ask for: no other one may be deleted."""
     status = release.status

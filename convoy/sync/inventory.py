@@ -9,17 +9,16 @@ apply survives.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
 
 from convoy.api.objects import ObjectKey
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One object in the ledger."""
+class Entry(NamedTuple):
+    """One object in the ledger; a tuple, since each write of a large inventory makes and compares all of them."""
 
     key: ObjectKey
     wave: int = 0
@@ -101,17 +100,18 @@ def ungroup(groups: Iterable[Mapping[str, Any]]) -> tuple[Entry, ...]:
     """Return the entries of stored groups, in order."""
     return tuple(
         Entry(
-            key=ObjectKey(
-                each.get("group", ""), each.get("kind", ""), each.get("namespace", ""), item.get("name", "")
-            ),
-            wave=each.get("wave", 0),
-            uid=item.get("uid", ""),
-            recorded_at=each.get("recordedAt", ""),
-            sent=each.get("sent", False),
+            key, each.get("wave", 0), item.get("uid", ""), each.get("recordedAt", ""), each.get("sent", False)
         )
         for each in groups
-        for item in each.get("items") or ()
+        for key, item in members_of(each)
     )
+
+
+def members_of(group: Mapping[str, Any]) -> Iterator[tuple[ObjectKey, Mapping[str, Any]]]:
+    """Yield the key and the item of each object of a stored group."""
+    shared = group.get("group", ""), group.get("kind", ""), group.get("namespace", "")
+    for item in group.get("items") or ():
+        yield ObjectKey(*shared, item.get("name", "")), item
 
 
 def plan(record: Record, wanted: Sequence[Entry]) -> Record:
@@ -132,7 +132,7 @@ def stamp(record: Record, resource_version: str) -> Record:
     return replace(
         record,
         planned=tuple(
-            entry if entry.recorded_at else replace(entry, recorded_at=resource_version)
+            entry if entry.recorded_at else entry._replace(recorded_at=resource_version)
             for entry in record.planned
         ),
     )
@@ -143,7 +143,7 @@ def sending(record: Record, keys: Collection[ObjectKey], seen: Mapping[ObjectKey
     return replace(
         record,
         planned=tuple(
-            replace(entry, uid=seen.get(entry.key, entry.uid), sent=True) if entry.key in keys else entry
+            entry._replace(uid=seen.get(entry.key, entry.uid), sent=True) if entry.key in keys else entry
             for entry in record.planned
         ),
     )
@@ -153,7 +153,7 @@ def not_sent(record: Record, keys: Collection[ObjectKey]) -> Record:
     """Take the mark back from planned keys that are surely not applied: never sent, or refused."""
     return replace(
         record,
-        planned=tuple(replace(entry, sent=False) if entry.key in keys else entry for entry in record.planned),
+        planned=tuple(entry._replace(sent=False) if entry.key in keys else entry for entry in record.planned),
     )
 
 
@@ -163,12 +163,12 @@ def union(record: Record, applied: Iterable[Entry]) -> Record:
     new = {entry.key: entry for entry in applied}
     planned = {entry.key: entry for entry in record.planned}
     merged = [
-        replace(entry, wave=found.wave, uid=found.uid) if (found := new.pop(entry.key, None)) else entry
+        entry._replace(wave=found.wave, uid=found.uid) if (found := new.pop(entry.key, None)) else entry
         for entry in record.objects
     ]
     for entry in new.values():
         before = planned.get(entry.key)
-        merged.append(replace(entry, recorded_at=before.recorded_at) if before else entry)
+        merged.append(entry._replace(recorded_at=before.recorded_at) if before else entry)
     known = {entry.key for entry in merged}
     return replace(
         record,
@@ -187,7 +187,7 @@ def exact(record: Record, wanted: Iterable[Entry], *, render_ref: str) -> Record
     return replace(
         record,
         render_ref=render_ref,
-        objects=tuple(replace(have[entry.key], wave=entry.wave) for entry in wanted),
+        objects=tuple(have[entry.key]._replace(wave=entry.wave) for entry in wanted),
         planned=(),
         claims=(),
     )

@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from convoy.api.objects import Manifest, ObjectKey
 from convoy.kube.client import KubeClient
@@ -18,7 +19,7 @@ from convoy.kube.reflector import Change, Reflector
 from convoy.kube.resources import INVENTORIES
 from convoy.policy.trigger import health_digest
 from convoy.sync.claims import Hold, Holder, Lookup
-from convoy.sync.inventory import Record
+from convoy.sync.inventory import members_of
 from convoy.sync.ledger import Ledger
 
 Place = tuple[str, ObjectKey]
@@ -61,10 +62,11 @@ def held(inventory: Manifest) -> Held:
     """Project an inventory for the index."""
     metadata = inventory["metadata"]
     name = f"{metadata['namespace']}/{metadata['name']}"
-    record = Record.from_tree(inventory.get("spec") or {})
-    places = {(record.target_uid, key): holder for key, holder in _holders(name, record)}
+    spec = inventory.get("spec") or {}
+    target_uid = spec.get("targetUID", "")
+    places = {(target_uid, key): holder for key, holder in _holders(name, spec)}
     version = int(metadata["resourceVersion"])
-    return Held(name, places, epoch=record.epoch, version=version, health=health_mark(inventory))
+    return Held(name, places, epoch=spec.get("epoch", ""), version=version, health=health_mark(inventory))
 
 
 def health_mark(inventory: Manifest) -> HealthMark:
@@ -207,20 +209,18 @@ class Ownership:
         return self.index
 
 
-def _holders(name: str, record: Record) -> Iterator[tuple[ObjectKey, Holder]]:
+def _holders(name: str, spec: Mapping[str, Any]) -> Iterator[tuple[ObjectKey, Holder]]:
+    # Straight from the stored groups, since every write of a large inventory comes by here in each worker; and one
+    # holder for thousands of keys, so that the index of a large installation stays small.
     # Later ones win: a key that is recorded counts as recorded, also if it is claimed as well.
-    claimed, planned = Holder(name, Hold.CLAIMED), Holder(name, Hold.PLANNED)
-    # One holder for thousands of keys: the index of a large installation stays small.
-    recorded: dict[str, Holder] = {}
-
-    def at(version: str) -> Holder:
-        if version not in recorded:
-            recorded[version] = Holder(name, Hold.RECORDED, int(version) if version.isdecimal() else 0)
-        return recorded[version]
-
-    for entry in record.claims:
-        yield entry.key, claimed
-    for entry in record.planned:
-        yield entry.key, at(entry.recorded_at) if entry.recorded_at else planned
-    for entry in record.objects:
-        yield entry.key, at(entry.recorded_at)
+    for field in ("claims", "planned", "objects"):
+        for group in spec.get(field) or ():
+            version = group.get("recordedAt", "")
+            if field == "claims":
+                holder = Holder(name, Hold.CLAIMED)
+            elif field == "planned" and not version:
+                holder = Holder(name, Hold.PLANNED)
+            else:
+                holder = Holder(name, Hold.RECORDED, int(version) if version.isdecimal() else 0)
+            for key, _ in members_of(group):
+                yield key, holder

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from convoy.api.objects import Manifest
-from convoy.hooks.job import JOBS
-from convoy.kube.resources import EVENTS, RELEASES
+from convoy.kube.resources import EVENTS, JOBS, RELEASES
 from tests.e2e.tenant import Tenant, config_map
 
 READY, FAILS, HANGS = "fake.local/ready:1", "fake.local/job-fails:1", "fake.local/job-hangs:1"

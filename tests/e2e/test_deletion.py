@@ -9,9 +9,8 @@ import pytest
 from temporalio.client import WorkflowExecutionStatus
 
 from convoy.api.names import ABANDON
-from convoy.hooks.job import JOBS
 from convoy.kube.errors import NotFound
-from convoy.kube.resources import CLUSTERS, INVENTORIES, SECRETS
+from convoy.kube.resources import CLUSTERS, INVENTORIES, JOBS, SECRETS
 from tests.e2e.harness.convoy import Convoy
 from tests.e2e.hooked import HANGS, hooked, job, jobs, runs
 from tests.e2e.tenant import Tenant, applied_of, config_map

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from convoy.api.names import HOOK_FINALIZER
+from convoy.api.names import HEALTH_REQUESTED_AT, HOOK_FINALIZER
+from convoy.kube.resources import JOBS
 from tests.e2e.harness.convoy import Convoy, condition_of
 from tests.e2e.hooked import FAILS, HANGS, hook_of, hooked, job, jobs, new_render, runs, told
 from tests.e2e.tenant import Tenant, is_settled
@@ -40,7 +41,7 @@ async def test_a_sync_waits_for_a_hook_and_says_so(tenant: Tenant) -> None:
     assert tree["status"].get("lastSuccessful") is None
 
 
-async def test_once_per_render_is_not_run_again_by_a_resync_or_by_self_heal_and_every_sync_is(
+async def test_no_hook_is_run_again_by_a_resync_or_by_self_heal_and_every_sync_by_a_request(
     convoy: Convoy, tenant: Tenant
 ) -> None:
     await hooked(tenant, job("migrate"), job("warm", runPolicy="EverySync"))
@@ -50,6 +51,9 @@ async def test_once_per_render_is_not_run_again_by_a_resync_or_by_self_heal_and_
     report = await convoy.check(ReleaseId(tenant.namespace, "app"))
 
     assert report.verdict == "Drifted"
+    await tenant.until("app", lambda tree: tree["status"]["lastAttempted"]["trigger"] == "SelfHeal")
+    assert runs(await tenant.applied("app")) == {"migrate": ("Succeeded", 1), "warm": ("Succeeded", 1)}
+    await tenant.sync("app")
     tree = await tenant.until("app", lambda tree: runs(tree)["warm"] == ("Succeeded", 2))
     assert runs(tree)["migrate"] == ("Succeeded", 1)
     await new_render(tenant, "2")
@@ -139,6 +143,27 @@ async def test_a_hook_that_does_not_end_fails_at_its_deadline(tenant: Tenant) ->
 
     assert "slow" in condition_of(tree, "Applied")["message"]
     assert await tenant.config_map("box") is None
+
+
+async def test_a_job_that_deletes_itself_as_it_ends_is_noticed_at_once(tenant: Tenant) -> None:
+    await hooked(tenant, job("sweep", spec={"ttlSecondsAfterFinished": 0}))
+
+    tree = await tenant.applied("app")
+
+    assert runs(tree) == {"sweep": ("Succeeded", 1)}
+    assert HEALTH_REQUESTED_AT in tree["metadata"]["annotations"], "the health loop saw its end, and no timer"
+
+
+async def test_a_job_that_somebody_deletes_while_it_runs_is_noticed_at_once(tenant: Tenant) -> None:
+    await hooked(tenant, job("slow", HANGS))
+    await tenant.until("app", lambda tree: condition_of(tree, "Applied").get("reason") == "WaitingForHook")
+    (running,) = await jobs(tenant)
+
+    await tenant.home.delete(JOBS, tenant.namespace, running["metadata"]["name"])
+
+    tree = await tenant.applied("app", "HookFailed")
+    assert "it was deleted while it ran" in condition_of(tree, "Applied")["message"]
+    assert HEALTH_REQUESTED_AT in tree["metadata"]["annotations"], "the health loop saw its end, and no timer"
 
 
 async def test_a_newer_render_ends_the_wait_and_its_hook_runs_alone(tenant: Tenant) -> None:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -120,9 +123,10 @@ async def test_a_render_that_does_not_become_healthy_goes_back_and_a_fix_is_roll
     assert bad != good
     assert rollout_of(tree)["lastHealthyRenderRef"] == good
     message = rollout_of(tree)["message"]
-    assert f"The render {bad[:19]} was not applied and healthy within 2s: " in message
+    revisions = {each["renderRef"]: each["revision"] for each in tree["status"]["history"]}
+    assert f"The render {bad[:19]} ({revisions[bad]}) was not applied and healthy within 2s: " in message
     assert f"Deployment.apps {tenant.namespace}/web" in message
-    assert f"The last healthy render {good[:19]} takes its place" in message
+    assert f"The last healthy render {good[:19]} ({revisions[good]}) takes its place" in message
     assert f"kubectl convoy release sync app -n {tenant.namespace} --force" in message
     assert await image(convoy, tenant) == GOOD
     assert await tenant.config_map("old") is not None
@@ -407,3 +411,26 @@ async def test_the_time_that_a_release_is_suspended_does_not_count(convoy: Convo
 
     await tenant.patch("app", {"spec": {"suspend": False}})
     await back(tenant, good)
+
+
+async def test_a_rollback_whose_render_is_missing_for_a_moment_applies_nothing(
+    convoy: Convoy, tenant: Tenant
+) -> None:
+    good = await healthy(tenant, policy=PRUNE | {"retryBackoff": {"initial": "1s", "factor": 1}})
+    await push(tenant, BAD, SHORT)
+    tree = await back(tenant, good)
+    folder = Path(urlsplit(convoy.settings.render_store_url or "").path) / "renders" / tree["metadata"]["uid"]
+    away = folder.rename(folder.with_name(f"{folder.name}-away"))
+
+    await tenant.sync("app")
+    tree = await tenant.applied("app", "DeployFailed")
+    assert "rolled back to its last healthy render" in applied_of(tree)["message"]
+    assert f"kubectl convoy release sync app -n {tenant.namespace} --force" in applied_of(tree)["message"]
+    report = await convoy.check(ReleaseId(tenant.namespace, "app"))
+    assert (report.verdict, report.heal) == ("Drifted", False)
+
+    shutil.rmtree(folder, ignore_errors=True)
+    away.rename(folder)
+    tree = await tenant.applied("app")
+    assert (successful(tree), rollout_of(tree)["phase"]) == (good, "RolledBack")
+    assert await image(convoy, tenant) == GOOD

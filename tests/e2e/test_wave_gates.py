@@ -6,7 +6,7 @@ import pytest
 from temporalio.client import WorkflowFailureError
 from temporalio.exceptions import ApplicationError
 
-from convoy.api.objects import ObjectKey
+from convoy.api.objects import Manifest, ObjectKey
 from tests.e2e.gated import GATE, make_ready, shop, stuck, waves_of
 from tests.e2e.harness.convoy import Convoy
 from tests.e2e.tenant import Tenant, applied_of, failed_tasks
@@ -144,3 +144,20 @@ async def test_a_prune_after_health_waits_for_the_whole_render(convoy: Convoy, t
     tree = await tenant.applied("shop")
     assert [phase for *_, phase in waves_of(tree)] == ["Healthy"]
     assert await tenant.config_map("flour") is None
+
+
+async def test_the_failures_of_a_gate_that_has_timed_out_add_up_until_its_wave_is_healthy(
+    convoy: Convoy, tenant: Tenant
+) -> None:
+    gate = [{"wave": 1, "strategy": "Health", "timeout": "1s"}]
+    policy = {"retryBackoff": {"initial": "1s", "factor": 1}}
+    await tenant.release("shop", shop(tenant.namespace, ready=False), syncWaves=gate, policy=policy)
+    tree = await tenant.until("shop", lambda tree: failures_of(tree) >= 3, "its third failure in a row")
+    assert applied_of(tree)["reason"] == "DeployFailed"
+    await make_ready(convoy, tenant)
+    tree = await tenant.applied("shop")
+    assert waves_of(tree) == [(0, "Apply", "Healthy"), (1, "Health", "Applied")]
+
+
+def failures_of(tree: Manifest) -> int:
+    return int(((tree.get("status") or {}).get("retry") or {}).get("failures") or 0)

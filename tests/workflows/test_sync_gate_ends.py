@@ -16,6 +16,7 @@ from workflows import gates
 from workflows.contract import (
     Activity,
     Decision,
+    HealthAnswer,
     Plan,
     Resolved,
     Settled,
@@ -223,3 +224,26 @@ async def test_a_moment_is_no_longer_than_the_timeout_of_the_gate(
     monkeypatch.setattr(gates, "GRACE", LONG)
     short.answer(Activity.CHECK_HEALTH, *CLOSED)
     assert (await failed(await driver.sync())).type == "DeployFailed"
+
+
+async def test_a_retry_after_the_deadline_looks_once_and_fails_at_once(driver: Driver, gated: Script) -> None:
+    gated.plan = replace(gated.plan, trigger=Trigger.RETRY, failed_gate=2)
+    gated.answer(Activity.CHECK_HEALTH, SICK)
+    error = await failed(await driver.sync())
+    assert (error.type, error.message) == (
+        "DeployFailed",
+        f"wave 5 is not applied, since wave 1 is not healthy after 10m0s: {SICK.message}",
+    )
+    assert gated.steps().count(Activity.CHECK_HEALTH) == 1
+    assert [one.outcome.reason for one in gated.args(Activity.RECORD)] == ["DeployFailed"]
+    assert gated.args(Activity.RECORD)[-1].health == WaveHealth(1, "Failed")
+
+
+async def test_a_retry_that_finds_the_wave_healthy_goes_on_and_a_later_gate_has_its_own_time(
+    driver: Driver, gated: Script
+) -> None:
+    waves = tuple(WavePlan(wave, 1, gate=wave > 0, timeout=LONG) for wave in range(3))
+    gated.plan = replace(gated.plan, waves=waves, failed_gate=1)
+    gated.answer(Activity.CHECK_HEALTH, HealthAnswer(healthy=True), *CLOSED)
+    assert (await driver.sync_now()).reason == "WaitingForWave"
+    assert [wave.index for wave in gated.args(Activity.APPLY_WAVE)] == [0, 1]

@@ -54,6 +54,13 @@ async def test_the_sync_answers_with_the_wait_and_stays_open(driver: Driver, wai
     assert await status(driver.open_sync()) is WorkflowExecutionStatus.RUNNING
 
 
+async def test_the_event_of_a_wait_names_no_time_so_that_another_wait_counts_it(
+    gated: Script, waiting: Settled
+) -> None:
+    recorded = await gated.called(Activity.RECORD)
+    assert recorded.outcome.note == f"wave 5 waits for wave 1 to be healthy: {SICK.message}"
+
+
 async def test_nothing_after_the_gate_runs_while_it_waits(gated: Script, waiting: Settled) -> None:
     assert [wave.index for wave in gated.args(Activity.APPLY_WAVE)] == [0, 1]
     assert Activity.PRUNE not in gated.steps()

@@ -142,6 +142,19 @@ async def test_a_tick_keeps_the_numbers_of_the_runs(driver: Driver, before: Scri
     assert before.steps().count(Activity.DRY_RUN) == 2
 
 
+@pytest.mark.parametrize("trigger", [Trigger.PERIODIC, Trigger.HEALTH_REACHED])
+async def test_a_hook_that_was_changed_is_another_run(
+    driver: Driver, before: Script, trigger: Trigger
+) -> None:
+    before.plan = replace(before.plan, pre_sync=(HookRun("first", 1, "a"), HookRun("migrate", 3, "b")))
+    before.answer(Activity.RUN_HOOKS, RUNS, RUNS)
+    await driver.sync_now()
+    reads(before, trigger, pre_sync=(HookRun("first", 2, "a"), HookRun("migrate", 4, "c")))
+    await driver.sync(SyncRequest(trigger=trigger, uid="uid-1", id="next"))
+    again = await before.called(Activity.RUN_HOOKS, 2)
+    assert again.plan.pre_sync == (HookRun("first", 1, "a"), HookRun("migrate", 4, "c"))
+
+
 async def test_another_render_has_its_own_runs(driver: Driver, before: Script) -> None:
     before.answer(Activity.RUN_HOOKS, RUNS)
     await driver.sync_now()

@@ -15,7 +15,7 @@ async def test_get_history_and_preview_show_a_rollback(cli: Cli, tenant: Tenant)
 
     shown = (await cli("release", "get", "app")).out
     assert "RolledBack" in shown
-    assert f"The last healthy render {good[:19]} takes its place" in shown
+    assert f"The last healthy render {good[:19]} (inline@" in shown
     lines = (await cli("release", "history", "app")).lines
     assert [line.split()[0] for line in lines[1:]] == [ref[7:19] for ref in (good, bad, good)]
     assert "(failed, rolled back)" in lines[2]

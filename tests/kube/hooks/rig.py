@@ -18,16 +18,16 @@ from convoy.api.release_status import HookStatus
 from convoy.api.rendered import Render, RenderedObject
 from convoy.hooks.definition import stage_hooks
 from convoy.hooks.entries import with_entries
-from convoy.hooks.job import JOBS
 from convoy.hooks.plan import Run, runs_due
 from convoy.hooks.stage import Grant, StagePass, advance
 from convoy.hooks.standing import Standing
 from convoy.kube.client import Answer, KubeClient
 from convoy.kube.discovery import Discovery
 from convoy.kube.errors import NotFound
-from convoy.kube.resources import NAMESPACES, RELEASES, Resource
+from convoy.kube.resources import JOBS, NAMESPACES, RELEASES, Resource
 from convoy.kube.status import write_status
 from convoy.kube.targets import Target
+from convoy.policy.trigger import Trigger
 
 A, B = "sha256:" + "a" * 64, "sha256:" + "b" * 64
 POLL = 0.1
@@ -113,6 +113,11 @@ class HookRig:
             RELEASES,
         )
 
+    async def change(self, *hooks: Mapping[str, Any], name: str = "shop") -> None:
+        """Give a Release other preSync hooks."""
+        patch = {"lifecycle": {"preSync": [{"namespace": self.namespace, **hook} for hook in hooks]}}
+        await self.client.patch(RELEASES, self.namespace, name, patch)
+
     async def read(self, name: str = "shop") -> Release:
         return Release.model_validate(await self.client.get(RELEASES, self.namespace, name))
 
@@ -128,7 +133,9 @@ class HookRig:
     ) -> tuple[Run, ...]:  # fmt: skip
         release, render = await self.read(name), render or render_of()
         hooks = stage_hooks(release, render, stage)
-        return runs_due(hooks, release, render_ref=render.ref, stage=stage, forced=forced)
+        return runs_due(
+            hooks, release, render_ref=render.ref, stage=stage, trigger=Trigger.SYNC_REQUESTED, forced=forced
+        )
 
     async def advance(
         self,

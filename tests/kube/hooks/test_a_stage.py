@@ -9,10 +9,8 @@ import pytest
 from convoy.api.hooks import HookStage
 from convoy.api.names import HOOK_FINALIZER, RELEASE_UID
 from convoy.api.times import parse_time
-from convoy.hooks.job import JOBS
-from convoy.hooks.plan import Run
 from convoy.hooks.stage import Grant
-from convoy.kube.resources import RELEASES
+from convoy.kube.resources import JOBS, RELEASES
 from tests.kube.hooks.rig import HookRig, job
 
 FAILS, HANGS = "fake.local/job-fails:1", "fake.local/job-hangs:1"
@@ -81,15 +79,17 @@ async def test_a_failed_hook_ends_its_stage_with_its_batch(rig: HookRig) -> None
     }
     assert entries["go"].message == "no longer needed, since hook bad failed"
     again = await rig.due()
-    assert again == (Run("bad", 1), Run("go", 1))
+    assert [(run.name, run.number) for run in again] == [("bad", 1), ("go", 1)]
     assert (await rig.advance(runs=again)).failures[0] == standing.failures[0]
     assert len(await rig.jobs()) == 2, "it is told again, and nothing runs"
 
 
-async def test_a_hook_that_does_not_end_fails_at_its_deadline_and_its_job_ends_by_itself(
+@pytest.mark.parametrize("policy", ["BeforeCreation", "Never"])
+async def test_a_hook_that_does_not_end_fails_at_its_deadline_and_its_job_goes(
     rig: HookRig,
+    policy: str,
 ) -> None:
-    await rig.release({"name": "slow", "timeout": "90s", "job": job(HANGS)})
+    await rig.release({"name": "slow", "timeout": "90s", "job": job(HANGS), "deletePolicy": policy})
     standing = await rig.advance()
     (made,) = await rig.jobs()
     assert made["spec"]["activeDeadlineSeconds"] == 90
@@ -101,8 +101,18 @@ async def test_a_hook_that_does_not_end_fails_at_its_deadline_and_its_job_ends_b
     (failure,) = (await rig.advance()).failures
 
     assert f"the Job {entry.job} did not end within 1m30s" in failure
-    (left,) = await rig.jobs()
-    assert "finalizers" not in left["metadata"]
+    await rig.no_job_is_left()
+
+
+async def test_a_suspended_job_is_not_left_to_run_after_its_failure(rig: HookRig) -> None:
+    await rig.release({"name": "slow", "timeout": "90s", "job": job(suspend=True)})
+    await rig.advance()
+
+    rig.lost = timedelta(seconds=91)
+    (failure,) = (await rig.advance()).failures
+
+    assert failure.endswith("did not end within 1m30s; it has no Pod whose log could be read")
+    await rig.no_job_is_left()
 
 
 async def test_a_job_that_was_removed_by_force_is_a_failure(rig: HookRig) -> None:
@@ -148,7 +158,8 @@ async def test_a_job_that_the_target_refuses_fails_before_any_hook_runs(rig: Hoo
     assert 'unknown field "spec.parallelsm"' in standing.failures[0]
     assert "spec.completions: Invalid value: -1" in standing.failures[1]
     assert await rig.jobs() == []
-    assert await rig.due() == (Run("typo", 1),), "reported until something changes"
+    (reported,) = await rig.due()
+    assert (reported.name, reported.number) == ("typo", 1), "until something changes"
 
 
 async def test_a_namespace_that_is_not_there_is_a_failure_in_the_servers_words(rig: HookRig) -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
 from convoy.api.names import HOOK_FINALIZER
+from convoy.hooks.jobs import find_job
 from convoy.hooks.leftovers import as_ended, end_jobs, strays, superseded
 from convoy.sync.interruptions import Fenced
 from tests.kube.hooks.rig import POLL, A, B, HookRig, job, render_of
@@ -92,9 +94,48 @@ async def test_a_run_for_another_render_is_superseded_until_it_has_a_result(rig:
 
     assert superseded(release, render_of()) == ()
     assert [entry.name for entry in superseded(release, render_of(ref=B))] == ["a", "go"]
-    entry = as_ended(release.status.hooks[0], datetime.now(UTC))
+    entry = as_ended(release.status.hooks[0], render_of(ref=B), datetime.now(UTC))
     assert (entry.phase, entry.run) == ("Failed", 1)
     assert entry.message == "it was ended, since another render is wanted"
+
+
+@pytest.mark.parametrize("kind", ["approval to Job", "Job to approval", "another namespace"])
+async def test_a_hook_that_is_changed_while_it_runs_is_ended_and_made_again(rig: HookRig, kind: str) -> None:
+    hangs: dict[str, Any] = {"job": job(HANGS), "namespace": rig.namespace}
+    go: dict[str, Any] = {"approval": {}}
+    before, after = {
+        "approval to Job": (go, hangs),
+        "Job to approval": (hangs, go),
+        "another namespace": (hangs | {"namespace": "default"}, hangs),
+    }[kind]
+    await rig.release({"name": "a", **before})
+    begun = await rig.due()
+    await rig.advance(runs=begun)
+    first = (await rig.entry("a")).job
+
+    await rig.change({"name": "a", **after})
+    standing = await rig.advance(runs=begun)
+    assert standing.message == "hook a: it was changed while it ran, and is made again", (
+        "by a pass that knows"
+    )
+
+    release = await rig.read()
+    (late,) = superseded(release, render_of())
+    ended = as_ended(late, render_of(), datetime.now(UTC))
+    assert ended.message == "it was ended, since its hook was changed"
+    again = await rig.due()
+    assert again[0].number == 2
+    async with asyncio.timeout(30):
+        while (await rig.entry("a")).run != 2:
+            standing = await rig.advance(runs=again)
+    assert first is None or await find_job(rig.client, first) is None
+    entry = await rig.entry("a")
+    assert (entry.phase, len(await rig.jobs())) == (("Pending", 0) if "approval" in after else ("Running", 1))
+    assert standing.awaits == (("a",) if "approval" in after else ())
+    if entry.job is not None:
+        assert entry.job.partition("/")[0] == rig.namespace
+        assert await end_jobs(rig.client, [entry], uid=release.metadata.uid) == 1
+    await rig.no_job_is_left()
 
 
 async def test_a_late_attempt_touches_no_job_of_a_later_run(rig: HookRig) -> None:

@@ -178,5 +178,5 @@ async def test_the_log_is_left_out_where_a_secret_cannot_be_known(rig: HookRig, 
 async def test_a_log_that_is_gone_or_cannot_be_had_is_told_so(rig: HookRig, kubelet: Kubelet) -> None:
     nothing: Manifest = {"metadata": {"namespace": rig.namespace, "name": "job", "uid": "none"}}
 
-    assert await log_of(rig.client, nothing) == "its log is gone with its Pod"
+    assert await log_of(rig.client, nothing) == "it has no Pod whose log could be read"
     assert (await log_of(rig.client, await failed_pod(rig))).startswith("its log cannot be read: ")

@@ -92,7 +92,9 @@ async def test_redirects_are_followed_a_few_times(fetch_source: Fetch, site: Sit
         await fetch_source(http={"url": f"{site.url}/round"})
 
 
-@pytest.mark.parametrize("data", [b"PK\x03\x04 a zip", packed(link("a", "/etc/passwd"))])
+@pytest.mark.parametrize(
+    "data", [b"PK\x03\x04 a zip", packed(link("a", "/etc/passwd"))], ids=["a zip", "a link out of it"]
+)
 async def test_a_bad_archive_is_named(fetch_source: Fetch, site: Site, data: bytes) -> None:
     site.files["bad.tar.gz"] = data
 

@@ -7,7 +7,8 @@ import hashlib
 import itertools
 import json
 import secrets
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -197,6 +198,60 @@ class Rig:
         if wave:
             metadata["annotations"] = {SYNC_WAVE: str(wave)}
         return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}
+
+    @asynccontextmanager
+    async def terminating_namespace(self) -> AsyncIterator[str]:
+        """Yield a namespace that is being deleted until the test is over."""
+        name = f"{self.namespace}-old"
+        await self.home.create(
+            {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}, NAMESPACES
+        )
+        held = self.config_map("held")
+        held["metadata"].update(namespace=name, finalizers=["example.org/hold"])
+        await self.create(held)
+        await self.home.delete(NAMESPACES, None, name)
+
+        async def terminating() -> bool:
+            return bool((await self.home.get(NAMESPACES, None, name))["status"]["phase"] == "Terminating")
+
+        await eventually(terminating)
+        yield name
+        await self.home.patch(
+            await self.resource(held), name, "held", {"metadata": {"finalizers": None}}, manager="tests"
+        )
+
+    @asynccontextmanager
+    async def webhook_that_is_down(self) -> AsyncIterator[None]:
+        """Have every create of a ConfigMap of the namespace fail, a moment from now on."""
+        hook = {
+            "apiVersion": "admissionregistration.k8s.io/v1",
+            "kind": "ValidatingWebhookConfiguration",
+            "metadata": {"name": self.id},
+            "webhooks": [
+                {
+                    "name": "down.example.org",
+                    "admissionReviewVersions": ["v1"],
+                    "sideEffects": "None",
+                    "failurePolicy": "Fail",
+                    "timeoutSeconds": 1,
+                    "clientConfig": {"url": "https://127.0.0.1:9/down"},
+                    "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": self.namespace}},
+                    "rules": [
+                        {
+                            "apiGroups": [""],
+                            "apiVersions": ["v1"],
+                            "operations": ["CREATE"],
+                            "resources": ["configmaps"],
+                        }
+                    ],
+                }
+            ],
+        }
+        await self.create(hook)
+        try:
+            yield
+        finally:
+            await self.delete(hook)
 
     def crd(self, kind: str, *, properties: Mapping[str, Any] | None = None, wave: int = 0) -> Manifest:
         """Return a CRD of a group of this test; its spec has `properties`."""

@@ -16,7 +16,7 @@ from convoy.sync.apply import apply_wave
 from convoy.sync.dryrun import Seen, dry_run
 from convoy.sync.interruptions import Fenced, Interrupted
 from convoy.sync.ledger import Ledger
-from tests.kube.sync.rig import Rig, eventually, key, render_of
+from tests.kube.sync.rig import Rig, key, render_of
 
 
 async def claimed(rig: Rig, release: Release, *manifests: Manifest) -> Ledger:
@@ -262,24 +262,11 @@ async def test_an_ignored_field_keeps_its_live_value(rig: Rig) -> None:
 
 
 async def test_a_namespace_being_deleted_is_tried_again_and_then_a_failure(rig: Rig) -> None:
-    name = f"{rig.namespace}-old"
-    await rig.home.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}, NAMESPACES)
-    held = rig.config_map("held")
-    held["metadata"].update(namespace=name, finalizers=["example.org/hold"])
-    await rig.create(held)
-    await rig.home.delete(NAMESPACES, None, name)
-
-    async def terminating() -> bool:
-        return bool((await rig.home.get(NAMESPACES, None, name))["status"]["phase"] == "Terminating")
-
-    await eventually(terminating)
-    box = rig.config_map()
-    box["metadata"]["namespace"] = name
-    with pytest.raises(DeployFailed, match=rf"{name}/box: .*terminated"):
-        await rig.sync(await rig.release(), render_of(box), force=True)
-    await rig.home.patch(
-        await rig.resource(held), name, "held", {"metadata": {"finalizers": None}}, manager="tests"
-    )
+    async with rig.terminating_namespace() as name:
+        box = rig.config_map()
+        box["metadata"]["namespace"] = name
+        with pytest.raises(DeployFailed, match=rf"{name}/box: .*terminated"):
+            await rig.sync(await rig.release(), render_of(box), force=True)
 
 
 async def test_an_object_of_almost_one_mebibyte(rig: Rig) -> None:

@@ -9,7 +9,6 @@ import pytest
 from convoy.api.errors import Unappliable
 from convoy.api.objects import Manifest
 from convoy.kube.connection import impersonating
-from convoy.kube.resources import NAMESPACES
 from convoy.sync.dryrun import DryRun, dry_run
 from tests.kube.sync.rig import Rig, eventually, render_of, retarget
 from tests.rights import allow_config_maps
@@ -114,23 +113,15 @@ async def test_an_object_of_a_namespace_that_nobody_makes_is_rejected(rig: Rig) 
 
 
 async def test_an_object_of_a_namespace_being_deleted_is_rejected(rig: Rig) -> None:
-    name = f"{rig.namespace}-old"
-    await rig.home.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}, NAMESPACES)
-    held = rig.config_map("held")
-    held["metadata"].update(namespace=name, finalizers=["example.org/hold"])
-    await rig.create(held)
-    await rig.home.delete(NAMESPACES, None, name)
-    box = rig.config_map()
-    box["metadata"]["namespace"] = name
+    async with rig.terminating_namespace() as name:
+        box = rig.config_map()
+        box["metadata"]["namespace"] = name
 
-    async def rejected() -> bool:
-        return bool((await checked(rig, box)).rejected)
+        async def rejected() -> bool:
+            return bool((await checked(rig, box)).rejected)
 
-    await eventually(rejected)
-    assert name in message(await checked(rig, box))
-    await rig.home.patch(
-        await rig.resource(held), name, "held", {"metadata": {"finalizers": None}}, manager="tests"
-    )
+        await eventually(rejected)
+        assert name in message(await checked(rig, box))
 
 
 async def test_a_kind_that_the_identity_may_not_write_is_rejected(rig: Rig) -> None:

@@ -36,36 +36,9 @@ async def test_stops_when_the_worker_stops(rig: Rig) -> None:
 
 
 async def test_a_webhook_that_is_down_is_no_rejection_but_a_failure(rig: Rig) -> None:
-    hook = {
-        "apiVersion": "admissionregistration.k8s.io/v1",
-        "kind": "ValidatingWebhookConfiguration",
-        "metadata": {"name": rig.id},
-        "webhooks": [
-            {
-                "name": "down.example.org",
-                "admissionReviewVersions": ["v1"],
-                "sideEffects": "None",
-                "failurePolicy": "Fail",
-                "timeoutSeconds": 1,
-                "clientConfig": {"url": "https://127.0.0.1:9/down"},
-                "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": rig.namespace}},
-                "rules": [
-                    {
-                        "apiGroups": [""],
-                        "apiVersions": ["v1"],
-                        "operations": ["CREATE"],
-                        "resources": ["configmaps"],
-                    }
-                ],
-            }
-        ],
-    }
-    await rig.create(hook)
-    try:
-        with pytest.raises(DeployFailed, match=r"box.*down\.example\.org") as caught:
+    with pytest.raises(DeployFailed, match=r"box.*down\.example\.org") as caught:
+        async with rig.webhook_that_is_down():
             await _until_it_fails(rig)
-    finally:
-        await rig.delete(hook)
     assert "could not be completed" in caught.value.message
 
 

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
 
 from convoy.api.errors import PruneFailed, WaitingForPrune
 from convoy.api.objects import Manifest
+from convoy.api.release import Release
 from convoy.kube.client import KubeClient
 from convoy.kube.errors import ApiError
 from convoy.kube.resources import NAMESPACES
 from convoy.sync.apply import apply_wave
 from convoy.sync.interruptions import Interrupted
 from convoy.sync.inventory import sending
-from convoy.sync.prune import prune
+from convoy.sync.prune import Pruned, prune
 from convoy.sync.prune_plan import Action
 from tests.kube.sync.rig import Rig, eventually, render_of, retarget
 
@@ -277,15 +279,21 @@ class Meddler(KubeClient):
         await super().delete(*args, **options)
 
 
+async def pruned_while(rig: Rig, release: Release, meddle: Callable[[], Awaitable[None]]) -> Pruned:
+    """Prune all but `stays`; `meddle` comes in just before the first delete."""
+    async with Meddler(rig.home.endpoint) as client:
+        client.meddle = meddle
+        wanted = {item.key for item in render_of(rig.config_map("stays")).objects}
+        return await prune(retarget(rig.target, client), await rig.ledger(release), wanted, rig.ownership)
+
+
 async def test_an_object_annotated_at_the_last_moment_stays(rig: Rig) -> None:
     release = await rig.release()
     box = rig.config_map()
     await rig.sync(release, render_of(box, rig.config_map("stays")))
-    async with Meddler(rig.home.endpoint) as client:
-        client.meddle = lambda: rig.annotate(box, {"convoy.kumodo.io/prune": "disabled"})
-        ledger = await rig.ledger(release)
-        wanted = {item.key for item in render_of(rig.config_map("stays")).objects}
-        result = await prune(retarget(rig.target, client), ledger, wanted, rig.ownership)
+    result = await pruned_while(
+        rig, release, lambda: rig.annotate(box, {"convoy.kumodo.io/prune": "disabled"})
+    )
     assert [each.action for each in result.decisions] == [Action.KEEP]
     assert await rig.get(box) is not None
 
@@ -299,11 +307,7 @@ async def test_an_object_made_anew_at_the_last_moment_stays(rig: Rig) -> None:
         await rig.delete(box)
         await rig.create(box)
 
-    async with Meddler(rig.home.endpoint) as client:
-        client.meddle = replace_it
-        ledger = await rig.ledger(release)
-        wanted = {item.key for item in render_of(rig.config_map("stays")).objects}
-        result = await prune(retarget(rig.target, client), ledger, wanted, rig.ownership)
+    result = await pruned_while(rig, release, replace_it)
     assert [each.action for each in result.decisions] == [Action.KEEP]
     assert await rig.get(box) is not None
 
@@ -312,10 +316,6 @@ async def test_a_busy_object_is_deleted_all_the_same(rig: Rig) -> None:
     release = await rig.release()
     box = rig.config_map()
     await rig.sync(release, render_of(box, rig.config_map("stays")))
-    async with Meddler(rig.home.endpoint) as client:
-        client.meddle = lambda: rig.annotate(box, {"heartbeat": "1"})
-        ledger = await rig.ledger(release)
-        wanted = {item.key for item in render_of(rig.config_map("stays")).objects}
-        result = await prune(retarget(rig.target, client), ledger, wanted, rig.ownership)
+    result = await pruned_while(rig, release, lambda: rig.annotate(box, {"heartbeat": "1"}))
     assert [each.action for each in result.decisions] == [Action.DELETE]
     assert await rig.get(box) is None

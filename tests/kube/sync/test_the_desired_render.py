@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from convoy.api.errors import Pinned, Unsupported
+from convoy.api.errors import DeployFailed, Pinned, Unsupported
 from convoy.api.names import API_VERSION
 from convoy.api.release import Release
 from convoy.kube.client import KubeClient
@@ -132,6 +132,28 @@ async def test_a_last_healthy_render_that_is_lost_gives_way_to_the_fresh_one(des
     release = desire.release("data: {v: new}", phase="RolledBack", lastHealthyRenderRef=LOST)
 
     assert (await desire.resolver().resolve(release)).origin is Origin.FRESH
+
+
+async def test_a_sync_never_applies_what_failed_in_place_of_a_lost_rollback(desire: Desire) -> None:
+    failed = await desire.stored("data: {v: failed}")
+    rollout = {"phase": "RolledBack", "renderRef": failed, "lastHealthyRenderRef": LOST}
+    release = desire.release("data: {v: failed}", **rollout)
+
+    with pytest.raises(
+        DeployFailed, match=f"rolled back to its last healthy render, and .* no render {LOST}"
+    ):
+        await desire.resolver().resolve_to_apply(release)
+    compared = await desire.resolver().resolve(release)
+    assert (compared.origin, compared.render.ref, compared.to_apply) == (Origin.FRESH, failed, "")
+
+
+async def test_a_fix_ends_a_rollback_whose_render_is_lost(desire: Desire) -> None:
+    failed = await desire.stored("data: {v: failed}")
+    rollout = {"phase": "RolledBack", "renderRef": failed, "lastHealthyRenderRef": LOST}
+
+    found = await desire.resolver().resolve_to_apply(desire.release("data: {v: fixed}", **rollout))
+
+    assert (found.origin, found.to_apply) == (Origin.FRESH, found.render.ref)
 
 
 async def test_a_rollback_stays_while_the_source_gives_what_failed(desire: Desire) -> None:

@@ -129,12 +129,8 @@ async def test_keys_that_a_wait_gave_back_are_claimed_again_before_their_wave(ri
 
 async def test_a_request_without_a_verdict_is_held_until_somebody_looks(rig: Rig) -> None:
     release, other = await rig.release(), await rig.release("other")
-    hook = _webhook_that_is_down(rig)
-    await rig.create(hook)
-    try:
+    async with rig.webhook_that_is_down():
         box = await _first_that_fails(rig, release)
-    finally:
-        await rig.delete(hook)
     ledger = await rig.ledger(release)
     assert [(each.key.name, each.sent) for each in ledger.record.planned] == [(box, True)]
     with pytest.raises(WaitingForOwner):
@@ -182,28 +178,3 @@ async def _first_that_fails(rig: Rig, release: Release) -> str:
         except DeployFailed:
             return name
     raise AssertionError("the webhook was never asked")
-
-
-def _webhook_that_is_down(rig: Rig) -> Manifest:
-    return {
-        "apiVersion": "admissionregistration.k8s.io/v1",
-        "kind": "ValidatingWebhookConfiguration",
-        "metadata": {"name": rig.id},
-        "webhooks": [
-            {
-                "name": "down.example.org",
-                "admissionReviewVersions": ["v1"],
-                "sideEffects": "None",
-                "clientConfig": {"url": "https://127.0.0.1:9/down"},
-                "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": rig.namespace}},
-                "rules": [
-                    {
-                        "apiGroups": [""],
-                        "apiVersions": ["v1"],
-                        "operations": ["CREATE"],
-                        "resources": ["configmaps"],
-                    }
-                ],
-            }
-        ],
-    }

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from activities.resolving import may_wait, waves_of
+from activities.plan_gates import failed_gate, may_wait, waves_of
 from convoy.api.objects import key_of
 from convoy.api.release import Release
+from convoy.api.release_status import ReleaseStatus
 from convoy.api.rendered import Render, RenderedObject
 from workflows.contract import HookRun, Plan, WavePlan
 
@@ -80,3 +81,42 @@ def test_a_plan_without_gates_and_hooks_waits_nowhere() -> None:
 )
 def test_gates_and_hooks_are_places_to_wait(plan: Plan) -> None:
     assert may_wait(plan)
+
+
+# --- a gate that has timed out ----------------------------------------------------------------------
+
+GATED = (WavePlan(0, 2), WavePlan(1, 1, gate=True, timeout=1.0), WavePlan(4, 1, gate=True, timeout=1.0))
+ATTEMPT = {"renderRef": "r", "reason": "DeployFailed", "startedAt": "2026-01-01T00:00:10Z"}
+FAILED = {"wave": 0, "phase": "Failed", "objects": 2, "applied": 2, "finishedAt": "2026-01-01T00:10:10Z"}
+
+
+def status(attempt: dict[str, Any] | None = None, *waves: dict[str, Any]) -> ReleaseStatus:
+    return ReleaseStatus.model_validate(
+        {"waves": waves or (FAILED,), "lastAttempted": ATTEMPT | (attempt or {})}
+    )
+
+
+def test_a_wave_that_was_applied_and_is_failed_has_let_the_next_gate_time_out() -> None:
+    assert failed_gate(status(), "r", GATED) == 1
+    later = (FAILED | {"phase": "Healthy"}, FAILED | {"wave": 1, "applied": 1})
+    assert failed_gate(status(None, *later), "r", GATED) == 2
+
+
+@pytest.mark.parametrize(
+    ("why", "found"),
+    [
+        ("nothing was attempted", ReleaseStatus()),
+        ("another render was", status({"renderRef": "other"})),
+        ("it failed otherwise", status({"reason": "SourceNotReady"})),
+        ("it waits now", status({"reason": "WaitingForWave"}, FAILED | {"phase": "WaitingForHealth"})),
+        ("an attempt before it timed out", status({"startedAt": "2026-01-01T00:20:00Z"})),
+        ("the wave failed at its apply", status(None, FAILED | {"applied": 1})),
+        ("nobody knows when", status(None, FAILED | {"finishedAt": "once"})),
+    ],
+)
+def test_else_a_gate_gets_its_whole_time(why: str, found: ReleaseStatus) -> None:
+    assert failed_gate(found, "r", GATED) == 0, why
+
+
+def test_a_wave_without_a_gate_behind_it_times_nothing_out() -> None:
+    assert failed_gate(status(), "r", (WavePlan(0, 2), WavePlan(1, 1))) == 0

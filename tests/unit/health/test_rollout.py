@@ -78,12 +78,7 @@ TRANSITIONS: list[tuple[str, Rollout | None, dict[str, Any], tuple[str, str, str
     ("the failed one becomes healthy, rolled back", ROLLED_BACK, {"healthy": BAD}, ("RolledBack", BAD, GOOD)),
     ("the render that is back is healthy", ROLLED_BACK, {"healthy": GOOD}, ("RolledBack", BAD, GOOD)),
     ("rolled back for long", ROLLED_BACK, {"now": TOO_LATE, "trouble": "x"}, ("RolledBack", BAD, GOOD)),
-    (
-        "rolled back, and the last healthy render is lost",
-        ROLLED_BACK,
-        {"starting": BAD, "obstacle": "the render store has no such render"},
-        ("Failed", BAD, GOOD),
-    ),
+    ("what has failed is synced again, rolled back", ROLLED_BACK, {"starting": BAD}, ("RolledBack", BAD, GOOD)),
     ("a person pins what has failed", ROLLED_BACK, {"starting": BAD, "pinned": True}, ("Progressing", BAD, GOOD)),
     ("what has failed stays pinned", FAILED, {"starting": BAD, "pinned": True}, ("Failed", BAD, GOOD)),
     *(
@@ -173,6 +168,15 @@ def test_a_rollback_says_what_failed_what_is_back_and_what_to_do() -> None:
         "The last healthy render sha256:aaaaaaaaaaaa takes its place until the source gives another render: "
         "push a fix. To try the failed one again: kubectl convoy release sync shop -n team --force"
     )
+
+
+def test_a_render_is_told_with_the_revision_that_it_comes_from() -> None:
+    found = after(PROGRESSING, now=TOO_LATE, revisions={BAD: "main@sha1:2", GOOD: "main@sha1:1"})
+
+    assert found is not None
+    assert found.message is not None
+    assert found.message.startswith("The render sha256:bbbbbbbbbbbb (main@sha1:2) was not applied")
+    assert "The last healthy render sha256:aaaaaaaaaaaa (main@sha1:1) takes its place" in found.message
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from convoy.api.release import Release
 from convoy.api.rendered import Render, RenderedObject
 from convoy.hooks.definition import stage_hooks
 from convoy.hooks.plan import Run, runs_due
+from convoy.policy.trigger import Trigger
 
 A, B = "sha256:" + "a" * 64, "sha256:" + "b" * 64
 JOB = {"template": {"spec": {"restartPolicy": "Never", "containers": [{"name": "m", "image": "m:1"}]}}}
@@ -75,12 +76,13 @@ def due(
     *,
     ref: str = A,
     stage: HookStage = HookStage.PRE_SYNC,
+    trigger: Trigger = Trigger.PERIODIC,
     forced: bool = False,
     rollback: bool = False,
     hooks: Any = (),
 ) -> list[tuple[str, int]]:
     wanted = stage_hooks(found, render(*hooks, ref=ref), stage)
     runs: tuple[Run, ...] = runs_due(
-        wanted, found, render_ref=ref, stage=stage, forced=forced, rollback=rollback
+        wanted, found, render_ref=ref, stage=stage, trigger=trigger, forced=forced, rollback=rollback
     )
     return [(run.name, run.number) for run in runs]

@@ -8,17 +8,21 @@ import pytest
 
 from convoy.api.hooks import HookStage
 from convoy.hooks.definition import stage_hooks
+from convoy.policy.trigger import Trigger
 from tests.unit.hooks.making import A, B, due, entry, job, release, render
 
 FIRST, LATER, LAST = "2026-11-29T10:00:00Z", "2026-11-29T11:00:00Z", "2026-11-29T12:00:00Z"
 POST = HookStage.POST_SYNC
 
 
-def failed(*, batch: int = 0, **more: Any) -> dict[str, Any]:
-    """Return the entry of a run of the hook `migrate` that failed as it stands in the Release now."""
-    hook = job("migrate", **({"batch": batch} if batch else {}))
+def ran(hook: dict[str, Any], phase: str, **more: Any) -> dict[str, Any]:
+    """Return the entry of a run of a hook as it stands in the Release now."""
     (found,) = stage_hooks(release(hook), render(), HookStage.PRE_SYNC)
-    return entry("migrate", "Failed", definition=found.definition, **more)
+    return entry(hook["name"], phase, definition=found.definition, **more)
+
+
+def failed(*, batch: int = 0, **more: Any) -> dict[str, Any]:
+    return ran(job("migrate", **({"batch": batch} if batch else {})), "Failed", **more)
 
 
 def test_a_hook_that_never_ran_is_run_1() -> None:
@@ -32,20 +36,71 @@ def test_once_per_render_is_not_run_again_for_a_render_that_was_hooked() -> None
     assert due(known, ref=B) == [("migrate", 4)]
 
 
-def test_every_sync_is_run_at_each_sync() -> None:
-    known = release(job("warm", runPolicy="EverySync"), hooks=[entry("warm", "Succeeded", run=7)])
+WARM = job("warm", runPolicy="EverySync")
+SYNCS = {
+    "resync": (Trigger.PERIODIC, LATER, 7),
+    "self-heal": (Trigger.SELF_HEAL, LATER, 7),
+    "retry": (Trigger.RETRY, LATER, 7),
+    "health": (Trigger.HEALTH_REACHED, LATER, 7),
+    "a person": (Trigger.SYNC_REQUESTED, LAST, 8),
+    "retry of what a person asked for": (Trigger.RETRY, LAST, 8),
+    "a changed spec": (Trigger.SPEC_CHANGED, LATER, 8),
+}
 
-    assert due(known) == [("warm", 8)]
+
+@pytest.mark.parametrize(("trigger", "asked", "run"), SYNCS.values(), ids=SYNCS)
+def test_every_sync_is_run_at_each_sync_that_is_not_convoys_own(
+    trigger: Trigger, asked: str, run: int
+) -> None:
+    known = release(WARM, hooks=[ran(WARM, "Succeeded", run=7, requestedAt=LATER)], asked=asked)
+
+    assert due(known, trigger=trigger) == ([("warm", 8)] if run == 8 else [])
+    assert due(known, trigger=trigger, forced=True) == [("warm", 8)]
+    assert due(known, trigger=trigger, ref=B) == [("warm", 8)]
+
+
+def test_what_asks_for_a_sync_of_convoys_own_runs_no_hook_again() -> None:
+    known = release(WARM, hooks=[ran(WARM, "Succeeded", requestedAt=FIRST)], asked=LATER, heal=LATER)
+
+    assert due(known, trigger=Trigger.SELF_HEAL) == []
+    assert due(known, trigger=Trigger.PERIODIC) == []
 
 
 @pytest.mark.parametrize("policy", ["OncePerRender", "EverySync"])
 @pytest.mark.parametrize("phase", ["Pending", "Running"])
 def test_a_run_that_has_begun_for_this_render_goes_on_under_its_number(policy: str, phase: str) -> None:
-    known = release(job("migrate", runPolicy=policy), hooks=[entry("migrate", phase, run=2)])
+    hook = job("migrate", runPolicy=policy)
+    known = release(hook, hooks=[ran(hook, phase, run=2)])
 
     assert due(known) == [("migrate", 2)]
+    assert due(known, trigger=Trigger.SPEC_CHANGED) == [("migrate", 2)]
     assert due(known, forced=True) == [("migrate", 2)], "a forced sync starts no second migration beside it"
     assert due(known, ref=B) == [("migrate", 3)]
+
+
+@pytest.mark.parametrize("phase", ["Pending", "Running"])
+@pytest.mark.parametrize(
+    "after",
+    [job("x", namespace="other"), job("x", timeout="1m"), {"name": "x", "approval": {}}],
+    ids=["another namespace", "another timeout", "another kind"],
+)
+def test_a_run_whose_hook_was_changed_is_made_again_under_another_number(
+    phase: str, after: dict[str, Any]
+) -> None:
+    known = [ran(job("x"), phase, run=2)]
+
+    assert due(release(after, hooks=known), trigger=Trigger.PERIODIC) == [("x", 3)]
+    assert due(release(after, hooks=known), trigger=Trigger.HEALTH_REACHED) == [("x", 3)]
+
+
+def test_a_changed_spec_asks_a_person_anew() -> None:
+    go = {"name": "go", "approval": {}}
+    known = release(go, hooks=[ran(go, "Pending", run=2)])
+
+    assert due(known, trigger=Trigger.PERIODIC) == [("go", 2)]
+    assert due(known, trigger=Trigger.SPEC_CHANGED) == [("go", 3)], (
+        "its time begins again, as after a suspension"
+    )
 
 
 def test_an_approved_hook_is_not_asked_again_for_the_same_render() -> None:
@@ -102,9 +157,17 @@ def test_a_batch_is_tried_again_as_a_whole_but_for_what_succeeded() -> None:
 
 
 def test_a_failed_every_sync_hook_is_run_at_each_sync_too() -> None:
-    known = release(job("warm", runPolicy="EverySync"), hooks=[entry("warm", "Failed", run=7)])
+    known = release(WARM, hooks=[ran(WARM, "Failed", run=7)])
 
-    assert due(known) == [("warm", 8)]
+    assert due(known, trigger=Trigger.PERIODIC) == [("warm", 8)]
+    assert due(known, trigger=Trigger.SELF_HEAL) == [("warm", 8)]
+
+
+@pytest.mark.parametrize("trigger", [Trigger.HEALTH_REACHED, Trigger.HEALTH_CHANGED, Trigger.TIMED_OUT])
+def test_what_only_looks_reports_a_failed_every_sync_hook(trigger: Trigger) -> None:
+    known = release(WARM, job("later", batch=1), hooks=[ran(WARM, "Failed", run=7)])
+
+    assert due(known, trigger=trigger) == [("warm", 7)], "under its old number: it is not run"
 
 
 def test_a_failed_post_sync_hook_ends_its_stage() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from convoy.api.objects import ObjectKey
 from convoy.sync.claims import Hold, Holder, Lookup, concede, give_up, rule
@@ -85,7 +84,7 @@ def test_the_loser_claims_all_that_was_new() -> None:
 
 
 def test_the_loser_keeps_what_an_earlier_sync_may_have_applied() -> None:
-    maybe = replace(entry("maybe", "5"), sent=True)
+    maybe = entry("maybe", "5")._replace(sent=True)
     record = Record(planned=(maybe, entry("x", "10")))
     conceded = concede(record, [entry("maybe"), entry("x")], [key("x")], proved=[key("maybe"), key("x")])
     assert conceded.planned == (maybe,)

@@ -44,7 +44,7 @@ def record_trees(draw: st.DrawFn) -> Record:
     objects = draw(entry_lists)
     taken = {entry.key for entry in objects}
     planned = tuple(
-        replace(entry, sent=draw(st.booleans()) and bool(entry.recorded_at))
+        entry._replace(sent=draw(st.booleans()) and bool(entry.recorded_at))
         for entry in draw(entry_lists)
         if entry.key not in taken
     )
@@ -143,7 +143,7 @@ def test_a_union_keeps_when_a_key_was_first_recorded() -> None:
 
 @given(record_trees(), entry_lists)
 def test_the_exact_set_is_the_render_in_its_order(record: Record, wanted: tuple[Entry, ...]) -> None:
-    merged = union(record, [replace(each, uid="u") for each in wanted])
+    merged = union(record, [each._replace(uid="u") for each in wanted])
     final = exact(merged, wanted, render_ref="new")
     assert [each.key for each in final.objects] == [each.key for each in wanted]
     assert (final.planned, final.claims, final.render_ref) == ((), (), "new")
@@ -155,7 +155,7 @@ def test_there_is_no_exact_set_of_what_was_not_applied() -> None:
 
 
 def test_a_pass_that_ends_keeps_only_what_may_be_applied() -> None:
-    maybe = replace(entry("maybe", recorded_at="3"), sent=True)
+    maybe = entry("maybe", recorded_at="3")._replace(sent=True)
     record = Record(
         objects=(entry("applied"),),
         planned=(maybe, entry("now", recorded_at="9"), entry("unstamped")),
