@@ -13,8 +13,8 @@ from temporalio import activity
 
 from activities.lease import Lease
 from activities.services import Services
-from activities.watching import MAX_POLL, WatchedRender, Watching, is_latest, read_release
-from convoy.api.errors import ConvoyError
+from activities.watching import WatchedRender, Watching, is_latest, read_release
+from convoy.api.errors import ClusterNotReady, ConvoyError
 from convoy.api.objects import ObjectKey
 from convoy.api.release import Release
 from convoy.api.rendered import RenderedObject
@@ -24,8 +24,12 @@ from convoy.kube.errors import ApiError, KindUnknown, NotFound, UidMismatch
 from convoy.kube.resources import JOBS, Resource
 from convoy.kube.targets import Target
 from convoy.store.renders import RenderMissing
+from convoy.sync.interruptions import Interrupted
 from convoy.sync.send import resource_of
 from workflows.contract import Activity, Observed, ObserveInput, Watch
+
+PAUSE_SECONDS = 30
+"""Between two attempts at a cluster that does not answer: thousands of Releases may have it as their target."""
 
 OPEN_WITHIN = 10.0
 """Seconds that the watches get before the first look; without them it polls."""
@@ -45,10 +49,15 @@ class Observing:
                 return await self._observe(asked, lease)
             except (NotFound, UidMismatch):
                 return Observed(gone=True)
-            except (ConvoyError, ApiError) as error:
-                # A cluster does not answer, or the spec is broken: nothing is known, so nothing is settled.
-                await asyncio.sleep(MAX_POLL)
+            except (ClusterNotReady, ApiError) as error:
+                # A cluster does not answer: nothing is known, so nothing is settled.
+                await _pause(lease)
                 return Observed(phase="Unknown", message=error.message)
+            except ConvoyError as error:
+                # The spec is broken: the sync says so, and the next one that is not has it watched again.
+                return Observed(
+                    render_settled=True, jobs_settled=True, phase="Unknown", message=error.message
+                )
 
     async def _observe(self, asked: ObserveInput, lease: Lease) -> Observed:
         uid = next(watch.uid for watch in (asked.render, asked.jobs) if watch is not None)
@@ -77,6 +86,14 @@ class Observing:
         applied = watch.index + 1 if watch.index >= 0 else None
         checks = health_checks(release.spec.health_checks)
         return WatchedRender(watch, await open_assessment(target, render, checks=checks, applied=applied))
+
+
+async def _pause(lease: Lease) -> None:
+    """Wait a while before the next attempt; raises `Interrupted` where the worker stops."""
+    for _ in range(PAUSE_SECONDS):
+        if lease.should_stop():
+            raise Interrupted("the watching goes on elsewhere")
+        await asyncio.sleep(1.0)
 
 
 async def _kinds(target: Target, items: Iterable[RenderedObject]) -> dict[ObjectKey, Resource]:

@@ -88,7 +88,10 @@ class _Bell:
         self._resource = resource
 
     async def run(self) -> None:
-        """Watch until cancelled."""
+        """Watch until cancelled; a kind that the server does not let be watched is left to those who poll."""
+        if self._resource.verbs and "watch" not in self._resource.verbs:
+            self.tried.set()
+            return
         failures = 0
         while True:
             try:

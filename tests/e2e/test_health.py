@@ -158,6 +158,32 @@ async def edit_image(tenant: Tenant, image: str) -> None:
     await tenant.home.patch(DEPLOYMENTS, tenant.namespace, "web", patch, kind="json", manager="kubectl-edit")
 
 
+async def test_an_identity_that_may_not_watch_is_polled_with(tenant: Tenant) -> None:
+    rbac = "rbac.authorization.k8s.io"
+    for kind, plural, manifest in (
+        (
+            "Role",
+            "roles",
+            {"rules": [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["get", "patch", "create"]}]},
+        ),
+        (
+            "RoleBinding",
+            "rolebindings",
+            {
+                "roleRef": {"apiGroup": rbac, "kind": "Role", "name": "deployer"},
+                "subjects": [{"kind": "ServiceAccount", "name": "deployer", "namespace": tenant.namespace}],
+            },
+        ),
+    ):
+        await tenant.create(Resource(rbac, "v1", kind, plural, True), "deployer", manifest)
+    await tenant.cluster("narrow", {"inCluster": {}, "serviceAccountName": "deployer"})
+    files = {"a.yaml": deployment("web", tenant.namespace, "fake.local/ready-after-3s:1")}
+    await tenant.release("app", files, cluster="narrow")
+    await healthy(tenant, "app", "Progressing")
+    await healthy(tenant, "app")
+    await closed(tenant, "app")
+
+
 async def test_nobody_watches_for_a_release_that_is_gone(tenant: Tenant) -> None:
     await tenant.release("app", {"a.yaml": deployment("web", tenant.namespace, NEVER_READY)})
     await healthy(tenant, "app", "Progressing")
