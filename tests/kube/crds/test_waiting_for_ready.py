@@ -19,33 +19,42 @@ NOW = datetime(2026, 1, 2, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(
-    ("status", "reason", "behind", "ends"),
+    ("applied", "healthy", "behind", "ends"),
     [
-        ("True", "Applied", 0, True),
-        ("False", "DeployFailed", 0, False),
-        ("True", "Applied", 1, False),
+        (("True", "Applied"), ("True", "Healthy"), 0, True),
+        (("True", "Applied"), ("False", "Progressing"), 0, False),
+        (("False", "DeployFailed"), ("True", "Healthy"), 0, False),
+        (("True", "Applied"), ("True", "Healthy"), 1, False),
     ],
-    ids=["applied", "failed", "applied before the latest change"],
+    ids=["applied and healthy", "not healthy yet", "failed", "applied before the latest change"],
 )
 async def test_kubectl_wait(
-    stack: Any, server: KubeClient, namespace: str, status: str, reason: str, behind: int, ends: bool
+    stack: Any,
+    server: KubeClient,
+    namespace: str,
+    applied: tuple[str, str],
+    healthy: tuple[str, str],
+    behind: int,
+    ends: bool,
 ) -> None:
     sent = full.release(namespace=namespace)
     generation = (await server.create(sent, RELEASES))["metadata"]["generation"]
-    applied = with_condition(
-        None,
-        type="Applied",
-        status=status,
-        reason=reason,
-        message="m",
-        generation=generation - behind,
-        now=NOW,
-    )
-    conditions = [applied, *summary_conditions([applied], rollout=None, generation=generation, now=NOW)]
-    told = {key: sent[key] for key in ("apiVersion", "kind", "metadata")} | {
-        "status": {"observedGeneration": generation, "conditions": conditions}
-    }
-    await server.apply(apply_body(told), RELEASES, namespace, "full", subresource="status")
+    told = [
+        with_condition(
+            None,
+            type=kind,
+            status=status,
+            reason=reason,
+            message="m",
+            generation=generation - behind,
+            now=NOW,
+        )
+        for kind, (status, reason) in (("Applied", applied), ("Healthy", healthy))
+    ]
+    conditions = [*told, *summary_conditions(told, rollout=None, generation=generation, now=NOW)]
+    status = {"status": {"observedGeneration": generation, "conditions": conditions}}
+    sent = {key: sent[key] for key in ("apiVersion", "kind", "metadata")} | status
+    await server.apply(apply_body(sent), RELEASES, namespace, "full", subresource="status")
 
     command = [stack.tool("kubectl"), "--kubeconfig", stack.kubeconfig, "-n", namespace]
     command += ["wait", "--for=condition=Ready", "--timeout=2s", "rel/full"]
