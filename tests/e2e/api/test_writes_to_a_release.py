@@ -231,7 +231,9 @@ async def test_approvals_are_refused_until_one_waits(tenant: Tenant, app: Api) -
 
 
 async def test_yaml_goes_in_and_out(tenant: Tenant, app: Api) -> None:
-    await tenant.in_sync("app")  # what is written back carries a resourceVersion, and convoy still writes status
+    await tenant.in_sync(
+        "app"
+    )  # what is written back carries a resourceVersion, and convoy still writes status
     read = await app.raw("GET", "mutations", accept="application/yaml")
     assert read.headers["Content-Type"].startswith("application/yaml")
     assert b"kind: ReleaseMutations\n" in read.body
