@@ -41,6 +41,7 @@ async def test_a_lower_release_suspended_before_it_was_applied_is_named_with_wha
     await two(tenant)
     await tenant.patch("low", {"spec": {"suspend": True}})
     await tenant.applied("low", "Suspended")
+    await tenant.sync("high")  # Applied is False as before, so the suspension starts no reconcile
     tree = await tenant.until(
         "high", lambda tree: "suspended" in applied_of(tree).get("message", ""), "a hold that tells of it"
     )
