@@ -42,7 +42,7 @@ from convoy.kube.status import write_status
 from convoy.policy.cluster_waves import blocking_release
 from convoy.policy.decide import decide_manual
 from convoy.policy.request import force_pending, requested_at
-from convoy.policy.trigger import Trigger, health_digest, reasons_to_sync, seen
+from convoy.policy.trigger import LOOKS, Trigger, health_digest, is_unfinished, reasons_to_sync, seen
 from convoy.sync.desired import Desired
 from convoy.sync.desired_order import Origin
 from convoy.sync.release_status import begun, own_status, rolled_out
@@ -69,9 +69,6 @@ _ALWAYS = {
 """What starts a pass by itself; every other request stands for something that the Release shows."""
 
 _OF_HEALTH = {Trigger.HEALTH_CHANGED, Trigger.HEALTH_REACHED}
-
-_LOOKS = {Trigger.HEALTH_REACHED, Trigger.HEALTH_CHANGED, Trigger.APPROVED, Trigger.TIMED_OUT}
-"""What asks to look whether a wait is over."""
 
 _ANEW = {Trigger.CREATED, Trigger.SPEC_CHANGED, Trigger.SYNC_REQUESTED, Trigger.MANUAL}
 """What a person did: a gate that has timed out is waited for again."""
@@ -224,13 +221,8 @@ def trigger_of(release: Release, wishes: list[SyncRequest], reasons: list[Trigge
     """
     due = [*reasons, *(wish.trigger for wish in wishes if wish.trigger in _ALWAYS)]
     if not due:
-        return Trigger.RESTARTED if wishes and _is_unfinished(release) else None
-    return next((trigger for trigger in due if trigger not in _LOOKS), due[0])
-
-
-def _is_unfinished(release: Release) -> bool:
-    sync = release.status.sync
-    return sync is not None and bool(sync.run_id) and not sync.settled_at
+        return Trigger.RESTARTED if wishes and is_unfinished(release) else None
+    return next((trigger for trigger in due if trigger not in LOOKS), due[0])
 
 
 def _plan(release: Release, trigger: Trigger) -> Plan:

@@ -9,7 +9,7 @@ from temporalio import workflow
 
 from convoy.api.errors import DeployFailed, WaitingForOwner
 from convoy.api.names import APPLIED
-from convoy.policy.trigger import Trigger
+from convoy.policy.trigger import LOOKS, Trigger
 from workflows.answers import Answers
 from workflows.contract import (
     Activity,
@@ -30,7 +30,7 @@ from workflows.state import Point, Resume, SyncState, Wait
 from workflows.steps import RenderLost, StepFailed, Waits, step
 from workflows.syncing import ReleaseDeleted, Syncing
 from workflows.telling import Teller
-from workflows.waits import GOES_ON, gone_on, is_same, made_again, survives
+from workflows.waits import gone_on, is_same, made_again, survives
 
 NOTHING = "Nothing"
 DELETED = "Deleted"
@@ -138,7 +138,8 @@ class Reconcile:
 
     async def _carry_out(self, resolved: Resolved, syncing: Syncing) -> Outcome:
         plan, wait = resolved.plan, self._state.wait
-        goes_on = wait is not None and is_same(wait, plan) and plan.trigger in GOES_ON
+        # Every other pass applies the finished waves again.
+        goes_on = wait is not None and is_same(wait, plan) and plan.trigger in LOOKS
         match resolved.decision:
             case Decision.STOP:
                 applied = resolved.reason == APPLIED

@@ -10,9 +10,6 @@ from convoy.policy.trigger import Trigger
 from workflows.contract import HookRun, Outcome, Plan
 from workflows.state import Point, Resume, Wait
 
-GOES_ON = (Trigger.HEALTH_REACHED, Trigger.HEALTH_CHANGED, Trigger.APPROVED, Trigger.TIMED_OUT)
-"""What may have ended the wait: the pass goes on where it stands. Every other pass applies the finished waves again."""
-
 _ENDS = (Trigger.CREATED, Trigger.SPEC_CHANGED)
 """What ends a wait though the render is the same."""
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
-from convoy.api.objects import ObjectKey
 from convoy.api.rendered import Render, RenderedObject
 from convoy.health.assessment import Assessment, has_claims, late_classes
 from convoy.health.checks import HealthChecks
@@ -56,8 +55,3 @@ async def look(target: Target, assessment: Assessment, items: Sequence[RenderedO
             assessment.see(item.key, live)
 
     await run_pool(items, read, at_once=target.client.limits.max_in_flight)
-
-
-def among(items: Iterable[RenderedObject], keys: set[ObjectKey]) -> list[RenderedObject]:
-    """Return the objects with these keys."""
-    return [item for item in items if item.key in keys]

@@ -15,10 +15,7 @@ from convoy.api.release import Release
 from convoy.api.release_status import HookStatus
 from convoy.hooks.definition import StageHook
 from convoy.policy.request import requested_at
-from convoy.policy.trigger import REQUESTED_BY, Trigger
-
-_LOOKS = (Trigger.HEALTH_REACHED, Trigger.HEALTH_CHANGED, Trigger.APPROVED, Trigger.TIMED_OUT)
-"""What only looks how a sync goes on; it repeats nothing."""
+from convoy.policy.trigger import LOOKS, REQUESTED_BY, Trigger
 
 PENDING, RUNNING, SUCCEEDED, FAILED, APPROVED = "Pending", "Running", "Succeeded", "Failed", "Approved"
 
@@ -115,7 +112,7 @@ def _is_applied(release: Release, render_ref: str) -> bool:
 def _failed(hook: StageHook, known: dict[str, HookStatus], trigger: Trigger) -> bool:
     """Tell whether a hook has failed that this pass does not repeat by itself."""
     entry = known.get(hook.name)
-    return entry is not None and entry.phase == FAILED and (not hook.every_sync or trigger in _LOOKS)
+    return entry is not None and entry.phase == FAILED and (not hook.every_sync or trigger in LOOKS)
 
 
 def _is_another(

@@ -56,6 +56,9 @@ class Trigger(StrEnum):
     """The render got lost between two steps; the pass starts again."""
 
 
+LOOKS = frozenset({Trigger.HEALTH_REACHED, Trigger.HEALTH_CHANGED, Trigger.APPROVED, Trigger.TIMED_OUT})
+"""What only looks whether a wait is over (D25): the pass goes on where it stands, and repeats nothing."""
+
 REQUESTED_BY = {
     Trigger.HEALTH_REACHED: HEALTH_REQUESTED_AT,
     Trigger.SELF_HEAL: SELF_HEAL_REQUESTED_AT,
@@ -122,13 +125,16 @@ def reasons_to_sync(release: Release, now: Handled) -> list[Trigger]:
         **dict.fromkeys(by_loop, asked),
         Trigger.HEALTH_CHANGED: now.health is not None
         and handled.health != now.health
-        and not _is_running(release),
+        and not is_unfinished(release),
         Trigger.LOWER_WAVE_CHANGED: lower_waves_changed(handled.lower_waves or "", now.lower_waves or ""),
     }
     return [trigger for trigger, changed in changes.items() if changed]
 
 
-def _is_running(release: Release) -> bool:
-    """Whether a pass runs: what it finds about the health it also handles, and its end is an event of its own."""
+def is_unfinished(release: Release) -> bool:
+    """Return whether the latest pass has begun and not written its result.
+
+    While it runs, what it finds about the health it also handles, and its end is an event of its own.
+    """
     sync = release.status.sync
     return sync is not None and bool(sync.run_id) and not sync.settled_at
