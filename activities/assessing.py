@@ -15,7 +15,7 @@ from activities.services import Services
 from convoy.api.errors import ConvoyError
 from convoy.api.objects import Manifest
 from convoy.api.release import Release
-from convoy.health.assessment import RenderHealth
+from convoy.health.assessment import Assessment, RenderHealth
 from convoy.health.checks import health_checks
 from convoy.health.look import look, open_assessment
 from convoy.health.phase import Phase
@@ -49,7 +49,7 @@ async def assess(services: Services, tree: Manifest, plan: Plan, *, changed: boo
         return Assessed(tree)
     watch = Watch(plan.uid, plan.render_ref)
     try:
-        health = await _look(services, Release.read(tree), plan)
+        health = await look_at_applied(services, Release.read(tree), plan.render_ref)
         reported = await report_health(services, tree, health, generation=plan.generation, ask=False)
     except (ConvoyError, ApiError, RenderMissing):
         return Assessed(tree, watch=watch)
@@ -57,10 +57,19 @@ async def assess(services: Services, tree: Manifest, plan: Plan, *, changed: boo
     return Assessed(reported.release, reported.digest, reported.healthy_at, watch if moves else None)
 
 
-async def _look(services: Services, release: Release, plan: Plan) -> RenderHealth:
-    destination = await services.desired.destination(release)
-    render = await services.renders.load(plan.uid, plan.render_ref)
-    checks = health_checks(release.spec.health_checks)
-    assessment = await open_assessment(destination.target, render, checks=checks)
-    await look(destination.target, assessment, assessment.to_read())
+async def look_at_applied(
+    services: Services, release: Release, render_ref: str, assessment: Assessment | None = None
+) -> RenderHealth:
+    """Return the health of a render that was applied; of an `assessment` only what nobody has seen yet is read.
+
+    Raises:
+        ConvoyError, ApiError: the target cannot be asked, or a check of the Release is wrong.
+        RenderMissing: the render is gone from the working store.
+    """
+    target = (await services.desired.destination(release)).target
+    if assessment is None:
+        render = await services.renders.load(release.metadata.uid, render_ref)
+        checks = health_checks(release.spec.health_checks)
+        assessment = await open_assessment(target, render, checks=checks)
+    await look(target, assessment, assessment.to_see())
     return assessment.health()

@@ -37,7 +37,7 @@ from convoy.policy.decide import decide_manual
 from convoy.policy.heal import heals
 from convoy.policy.request import force_pending, pending_request
 from convoy.policy.spread import tick_period
-from convoy.policy.trigger import reasons_to_sync, seen
+from convoy.policy.trigger import is_unfinished, reasons_to_sync, seen
 from convoy.sync.live import read_live
 from convoy.sync.release_status import reported
 from workflows.contract import Activity, Cause, DriftInput, DriftReport, Verdict
@@ -151,8 +151,7 @@ class Drifting:
 
     def _sync_is_running(self, tree: Manifest, release: Release) -> bool:
         """Half-applied waves are no drift (D35): a sync runs, or is about to."""
-        sync = release.status.sync
-        if sync is not None and sync.run_id and not sync.settled_at:
+        if is_unfinished(release):
             return True
         siblings = self._services.siblings.of(release.metadata.namespace)
         return bool(reasons_to_sync(release, seen(release, spec_hash=spec_hash(tree), siblings=siblings)))

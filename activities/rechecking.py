@@ -5,6 +5,7 @@ The Health workflow is open only while something moves. What breaks later, witho
 
 from __future__ import annotations
 
+from activities.assessing import look_at_applied
 from activities.health_status import report_health
 from activities.services import Services
 from activities.watching import is_latest
@@ -12,9 +13,9 @@ from convoy.api.errors import ConvoyError
 from convoy.api.objects import Manifest
 from convoy.api.release import Release
 from convoy.api.rendered import Render
-from convoy.health.assessment import Assessment, RenderHealth
+from convoy.health.assessment import Assessment
 from convoy.health.checks import health_checks
-from convoy.health.look import look, open_assessment
+from convoy.health.look import open_assessment
 from convoy.health.phase import Phase
 from convoy.health.status import says_already
 from convoy.kube.errors import ApiError
@@ -48,7 +49,7 @@ async def recheck(services: Services, tree: Manifest, assessment: Assessment | N
     if not ref or known.render_ref not in ("", ref):
         return
     try:
-        health = await _look(services, release, ref, assessment)
+        health = await look_at_applied(services, release, ref, assessment)
         if (known.render_ref, known.phase) == (ref, health.phase) and says_already(tree, health):
             return
         await report_health(services, tree, health)
@@ -57,15 +58,3 @@ async def recheck(services: Services, tree: Manifest, assessment: Assessment | N
     watch = Watch(metadata.uid, ref)
     if health.phase is Phase.PROGRESSING and is_latest(release, watch):
         await services.signals.watch(ReleaseId(metadata.namespace, metadata.name), watch)
-
-
-async def _look(
-    services: Services, release: Release, ref: str, assessment: Assessment | None
-) -> RenderHealth:
-    target = (await services.desired.destination(release)).target
-    if assessment is None:
-        render = await services.renders.load(release.metadata.uid, ref)
-        checks = health_checks(release.spec.health_checks)
-        assessment = await open_assessment(target, render, checks=checks)
-    await look(target, assessment, assessment.to_see())
-    return assessment.health()

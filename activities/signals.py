@@ -29,29 +29,13 @@ class Signals:
 
     async def sync(self, release: ReleaseId, request: SyncRequest) -> None:
         """Ask for a sync."""
-        await self._client.start_workflow(
-            SYNC_WORKFLOW,
-            id=release.sync,
-            task_queue=self._task_queue,
-            id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
-            start_signal=SignalName.SYNC,
-            start_signal_args=[request],
-            static_summary=f"sync of Release {release}: {request.trigger}",
-            priority=Priority(fairness_key=release.namespace[:64]),
-        )
+        summary = f"sync of Release {release}: {request.trigger}"
+        await self._signal(SYNC_WORKFLOW, release.sync, SignalName.SYNC, request, release, summary=summary)
 
     async def watch(self, release: ReleaseId, watch: Watch) -> None:
         """Tell Health that something is waited for."""
-        await self._client.start_workflow(
-            HEALTH_WORKFLOW,
-            id=release.health,
-            task_queue=self._task_queue,
-            id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
-            start_signal=SignalName.WATCH,
-            start_signal_args=[watch],
-            static_summary=f"health of Release {release}",
-            priority=Priority(fairness_key=release.namespace[:64]),
-        )
+        summary = f"health of Release {release}"
+        await self._signal(HEALTH_WORKFLOW, release.health, SignalName.WATCH, watch, release, summary=summary)
 
     async def changed(self, release: ReleaseId, event: Changed) -> None:
         """Tell Drift of an event that starts a pass."""
@@ -82,6 +66,27 @@ class Signals:
                 return False
             raise
         return description.status is WorkflowExecutionStatus.RUNNING
+
+    async def _signal(
+        self,
+        workflow: str,
+        workflow_id: str,
+        signal: SignalName,
+        arg: SyncRequest | Watch,
+        release: ReleaseId,
+        *,
+        summary: str,
+    ) -> None:
+        await self._client.start_workflow(
+            workflow,
+            id=workflow_id,
+            task_queue=self._task_queue,
+            id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
+            start_signal=signal,
+            start_signal_args=[arg],
+            static_summary=summary,
+            priority=Priority(fairness_key=release.namespace[:64]),
+        )
 
     async def _to_open(self, workflow_id: str, signal: SignalName, arg: Changed | str) -> None:
         try:
