@@ -8,7 +8,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from activities.context import this_release
-from convoy.api.conditions import find_condition, replace_condition, summary_conditions, with_condition
+from convoy.api.conditions import find_condition, with_condition, with_summary
 from convoy.api.names import IN_SYNC, MANAGER_OBSERVE
 from convoy.api.objects import Manifest
 from convoy.drift.verdict import Verdict, must_write
@@ -24,8 +24,7 @@ async def write_in_sync(home: KubeClient, tree: Manifest, finding: Verdict) -> N
     generation = tree["metadata"].get("generation", 0)
 
     def build(latest: Manifest) -> Manifest | None:
-        status = latest.get("status") or {}
-        conditions = status.get("conditions")
+        conditions = (latest.get("status") or {}).get("conditions")
         before = find_condition(conditions, IN_SYNC)
         if latest["metadata"]["uid"] != uid or not must_write(
             finding, condition=before, generation=generation
@@ -41,13 +40,7 @@ async def write_in_sync(home: KubeClient, tree: Manifest, finding: Verdict) -> N
             generation=generation,
             now=now,
         )
-        summary = summary_conditions(
-            replace_condition(conditions, condition),
-            rollout=status.get("rollout"),
-            generation=latest["metadata"].get("generation", generation),
-            now=now,
-        )
-        return {"conditions": [condition, *summary]}
+        return {"conditions": with_summary(latest, condition, now=now)}
 
     name = this_release()
     try:

@@ -106,6 +106,18 @@ def ready_condition(
     )
 
 
+def with_summary(tree: Mapping[str, Any], condition: ConditionTree, *, now: datetime) -> list[ConditionTree]:
+    """Return what a writer of one condition sends: that one, and the summary of the Release `tree` with it."""
+    status = tree.get("status") or {}
+    summary = summary_conditions(
+        replace_condition(status.get("conditions"), condition),
+        rollout=status.get("rollout"),
+        generation=tree["metadata"].get("generation", condition["observedGeneration"]),
+        now=now,
+    )
+    return [condition, *summary]
+
+
 def summary_conditions(
     conditions: Conditions, *, rollout: RolloutTree, generation: int, now: datetime
 ) -> list[ConditionTree]:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from convoy.api.conditions import find_condition, replace_condition, summary_conditions, with_condition
+from convoy.api.conditions import find_condition, with_condition, with_summary
 from convoy.api.names import HEALTHY
 from convoy.api.objects import Manifest
 from convoy.api.times import format_time
@@ -67,8 +67,7 @@ def healthy_status(
     tree: Manifest, health: RenderHealth, *, generation: int, now: datetime
 ) -> Manifest | None:
     """Return the status of manager `convoy-health`: Healthy and the summary; None where it says so already."""
-    status = tree.get("status") or {}
-    conditions = status.get("conditions")
+    conditions = (tree.get("status") or {}).get("conditions")
     condition = with_condition(
         conditions,
         type=HEALTHY,
@@ -80,10 +79,4 @@ def healthy_status(
     )
     if find_condition(conditions, HEALTHY) == condition:
         return None
-    summary = summary_conditions(
-        replace_condition(conditions, condition),
-        rollout=status.get("rollout"),
-        generation=tree["metadata"].get("generation", generation),
-        now=now,
-    )
-    return {"conditions": [condition, *summary]}
+    return {"conditions": with_summary(tree, condition, now=now)}
