@@ -70,7 +70,6 @@ class Hooking:
         hooks = stage_hooks(stage.release, stage.render, asked.stage)
         names = [hook.name for hook in hooks]
         approvals = {hook.name for hook in hooks if hook.is_approval}
-        runs = plan.pre_sync if asked.stage is HookStage.PRE_SYNC else plan.post_sync
 
         async def write(entries: Sequence[HookStatus]) -> None:
             await self._write(plan.uid, entries, names, approvals)
@@ -82,7 +81,7 @@ class Hooking:
                 render=stage.render,
                 requested_at=plan.requested_at,
                 stage=asked.stage,
-                runs=[Run(run.name, run.run) for run in runs],
+                runs=[Run(run.name, run.run) for run in plan.runs(asked.stage)],
                 grants={approved.hook: Grant(approved.by, approved.at) for approved in asked.approvals},
                 write=write,
                 now=datetime.now(UTC),

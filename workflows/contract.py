@@ -212,6 +212,10 @@ class Plan:
     """The wave, counted from 0, whose gate has timed out for this render: its gate and those before it are not waited
     for again. 0: none has."""
 
+    def runs(self, stage: HookStage) -> tuple[HookRun, ...]:
+        """Return the runs of one stage of hooks."""
+        return self.pre_sync if stage is HookStage.PRE_SYNC else self.post_sync
+
     @property
     def forced(self) -> bool:
         """A forced sync skips the dry run (`reference/sync-policy`, Forced sync)."""

@@ -12,7 +12,6 @@ from dataclasses import replace
 from datetime import timedelta
 
 from temporalio import workflow
-from temporalio.common import RetryPolicy
 from temporalio.exceptions import ActivityError, ApplicationError
 
 with workflow.unsafe.imports_passed_through():
@@ -28,16 +27,12 @@ with workflow.unsafe.imports_passed_through():
     )
     from workflows.history import history_is_long
     from workflows.state import HealthState
+    from workflows.steps import HEARTBEAT, PATIENCE, RETRY
     from workflows.story import health_details
     from workflows.views import HealthView
 
 ATTEMPT = timedelta(minutes=20)
 """Above what the activity takes by itself."""
-PATIENCE = timedelta(hours=1)
-HEARTBEAT = timedelta(seconds=30)
-_RETRY = RetryPolicy(
-    initial_interval=timedelta(seconds=1), backoff_coefficient=2.0, maximum_interval=timedelta(seconds=30)
-)
 
 
 @workflow.defn(name="Health")
@@ -98,7 +93,7 @@ class Health:
             start_to_close_timeout=ATTEMPT,
             schedule_to_close_timeout=ATTEMPT + PATIENCE,
             heartbeat_timeout=HEARTBEAT,
-            retry_policy=_RETRY,
+            retry_policy=RETRY,
             cancellation_type=workflow.ActivityCancellationType.TRY_CANCEL,
             summary="watch until it is healthy or has failed",
         )

@@ -11,8 +11,6 @@ from workflows.steps import StepFailed, Waits, step
 
 async def run_pre_sync(state: SyncState, at: Resume) -> None:
     """Bring the preSync hooks to their end. Raises `StepFailed` (HookFailed), and `Waits` where some still run."""
-    if not at.plan.pre_sync:
-        return
     answer = await _run(state, at.plan, HookStage.PRE_SYNC)
     if not answer.done:
         raise Waits(answer.reason, answer.message, deadline=answer.deadline, awaits=answer.awaits)
@@ -34,7 +32,7 @@ async def run_post_sync(state: SyncState, at: Resume) -> tuple[str, Wait | None]
 
 
 async def _run(state: SyncState, plan: Plan, stage: HookStage) -> HooksAnswer:
-    due = {hook.name for hook in (plan.pre_sync if stage is HookStage.PRE_SYNC else plan.post_sync)}
+    due = {hook.name for hook in plan.runs(stage)}
     approvals = tuple(approved for approved in state.approvals if approved.hook in due)
     answer = await step(
         Activity.RUN_HOOKS,

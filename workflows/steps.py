@@ -26,7 +26,7 @@ HEARTBEAT = timedelta(seconds=30)
 PATIENCE = timedelta(hours=1)
 """What all attempts of a step together get beyond the limit of one: a frozen worker's polls can swallow some."""
 
-_RETRY = RetryPolicy(
+RETRY = RetryPolicy(
     initial_interval=timedelta(seconds=1), backoff_coefficient=2.0, maximum_interval=timedelta(seconds=30)
 )
 
@@ -93,7 +93,7 @@ async def step(
             start_to_close_timeout=limit,
             schedule_to_close_timeout=limit + PATIENCE,
             heartbeat_timeout=HEARTBEAT,
-            retry_policy=_RETRY,
+            retry_policy=RETRY,
             summary=summary,
             activity_id=activity_id or name.value,  # stable, so that `temporal activity pause` can name it
             event_groups=[group] if group else None,

@@ -25,7 +25,7 @@ async def test_a_step_that_no_worker_finishes_is_a_failed_deploy(
 ) -> None:
     monkeypatch.setattr(steps, "HEARTBEAT", timedelta(seconds=1))
     monkeypatch.setattr(
-        steps, "_RETRY", RetryPolicy(maximum_attempts=2, initial_interval=timedelta(seconds=1))
+        steps, "RETRY", RetryPolicy(maximum_attempts=2, initial_interval=timedelta(seconds=1))
     )
     frozen = [script.hold(Activity.APPLY_WAVE), script.hold(Activity.APPLY_WAVE)]
     error = await failed(await driver.sync())
