@@ -16,9 +16,10 @@ from temporalio.service import RPCError
 
 from tests.workflows.doubles import Doubles, Script
 from tests.workflows.driver import Driver
+from tests.workflows.gating import CLOSED, put_gate
 from tests.workflows.server import scripted_worker, temporal_server
 from workflows import gates
-from workflows.contract import ReleaseId
+from workflows.contract import Activity, ReleaseId, Settled
 
 
 @pytest.fixture(scope="session")
@@ -64,6 +65,19 @@ async def driver(
     for workflow_id in (release.sync, release.drift, release.health):
         with suppress(RPCError):
             await temporal.get_workflow_handle(workflow_id).terminate("the test is over")
+
+
+@pytest.fixture
+def gated(script: Script) -> Script:
+    """Three waves; the last one waits until the one before it is healthy."""
+    return put_gate(script)
+
+
+@pytest.fixture
+async def waiting(driver: Driver, gated: Script) -> Settled:
+    """A sync that waits at the gate."""
+    gated.answer(Activity.CHECK_HEALTH, *CLOSED)
+    return await driver.sync_now()
 
 
 class _FailedTasks(logging.Handler):

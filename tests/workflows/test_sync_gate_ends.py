@@ -26,19 +26,6 @@ from workflows.contract import (
 )
 
 
-@pytest.fixture
-def gated(script: Script) -> Script:
-    """Three waves; the last one waits until the one before it is healthy."""
-    return put_gate(script)
-
-
-@pytest.fixture
-async def waiting(driver: Driver, gated: Script) -> Settled:
-    """A sync that waits at the gate."""
-    gated.answer(Activity.CHECK_HEALTH, *CLOSED)
-    return await driver.sync_now()
-
-
 async def test_another_render_ends_the_wait(driver: Driver, gated: Script, waiting: Settled) -> None:
     gated.plan = replace(gated.plan, render_ref="r2", waves=(WavePlan(0, 1),))
     run = driver.open_sync()

@@ -10,7 +10,7 @@ from temporalio.client import WorkflowExecutionStatus
 from convoy.policy.trigger import Trigger
 from tests.workflows.doubles import Script
 from tests.workflows.driver import Driver, result, state, status, until
-from tests.workflows.gating import CLOSED, LONG, REACHED, SICK, put_gate, reads
+from tests.workflows.gating import CLOSED, LONG, REACHED, SICK, reads
 from workflows import gates
 from workflows.contract import (
     Activity,
@@ -23,19 +23,6 @@ from workflows.contract import (
     WavePlan,
     WaveResult,
 )
-
-
-@pytest.fixture
-def gated(script: Script) -> Script:
-    """Three waves; the last one waits until the one before it is healthy."""
-    return put_gate(script)
-
-
-@pytest.fixture
-async def waiting(driver: Driver, gated: Script) -> Settled:
-    """A sync that waits at the gate."""
-    gated.answer(Activity.CHECK_HEALTH, *CLOSED)
-    return await driver.sync_now()
 
 
 async def test_a_gate_is_open_where_the_wave_before_is_healthy(driver: Driver, gated: Script) -> None:
