@@ -12,7 +12,7 @@ from datetime import timedelta
 
 from temporalio import workflow
 
-from convoy.api.errors import DeployFailed, Transient, WaitingForHealth, WaitingForWave, error_classes
+from convoy.api.errors import DeployFailed, Transient, WaitingForHealth, WaitingForWave, is_reason_of
 from convoy.api.times import format_duration
 from workflows.contract import Activity, HealthAnswer, HealthCheck, WaveHealth
 from workflows.state import Point, Resume, SyncState
@@ -106,8 +106,7 @@ async def _look(at: Resume, index: int, *, summary: str, again: bool = True) -> 
             fairness_key=plan.cluster,
         )
     except StepFailed as error:
-        failed = error_classes().get(error.reason)
-        if not again or failed is None or not issubclass(failed, Transient):
+        if not again or not is_reason_of(error.reason, Transient):
             raise
         return HealthAnswer(healthy=False, message=str(error))
 

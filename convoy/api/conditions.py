@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from convoy.api.errors import Terminal, error_classes
+from convoy.api.errors import Terminal, is_reason_of
 from convoy.api.names import APPLIED, HEALTHY, READY, RECONCILING, STALLED
 from convoy.api.times import format_time
 
@@ -129,9 +129,10 @@ def summary_conditions(
     conditions are written with.
     """
     ready = ready_condition(conditions, rollout=rollout, generation=generation, now=now)
-    error = error_classes().get(ready["reason"])
-    terminal = error is not None and issubclass(error, Terminal)
-    ended = terminal or ready["reason"] in (DEGRADED, *FAILED_ROLLOUTS.values())
+    ended = is_reason_of(ready["reason"], Terminal) or ready["reason"] in (
+        DEGRADED,
+        *FAILED_ROLLOUTS.values(),
+    )
     stalled = ready["status"] == "False" and ended
     reconciling = ready["status"] != "True" and not stalled
     flags = ((RECONCILING, reconciling), (STALLED, stalled))

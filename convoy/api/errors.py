@@ -124,3 +124,9 @@ class Suspended(Hold):
 def error_classes() -> dict[str, type[ConvoyError]]:
     """Map each reason to its class."""
     return {leaf.reason: leaf for base in (Transient, Terminal, Hold) for leaf in base.__subclasses__()}
+
+
+def is_reason_of(reason: str, kind: type[ConvoyError]) -> bool:
+    """Tell whether a condition's reason is one of a kind of error: `Transient`, `Terminal` or `Hold`."""
+    error = error_classes().get(reason)
+    return error is not None and issubclass(error, kind)

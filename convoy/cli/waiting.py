@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
-from convoy.api.conditions import DEGRADED, find_condition
-from convoy.api.errors import Hold, Suspended, error_classes
+from convoy.api.conditions import DEGRADED, FAILED_ROLLOUTS, find_condition
+from convoy.api.errors import Hold, Suspended, is_reason_of
 from convoy.api.names import APPLIED, HEALTHY
 from convoy.api.objects import Manifest
 from convoy.api.times import format_duration, parse_duration
@@ -68,7 +68,7 @@ def outcome_of(tree: Manifest, requested: str) -> Outcome | None:
         return _health_of(tree)
     applied = find_condition(status.get("conditions"), APPLIED) or {}
     reason = applied.get("reason") or ""
-    if _holds(reason) and reason != Suspended.reason:
+    if is_reason_of(reason, Hold) and reason != Suspended.reason:
         return None
     return Outcome(False, f"{reason}: {applied.get('message') or ''}")
 
@@ -77,7 +77,7 @@ def _health_of(tree: Manifest) -> Outcome | None:
     status = tree.get("status") or {}
     healthy = find_condition(status.get("conditions"), HEALTHY)
     rollout = status.get("rollout") or {}
-    if rollout.get("phase") in ("Failed", "RolledBack"):
+    if rollout.get("phase") in FAILED_ROLLOUTS:
         return Outcome(False, f"rollout {rollout['phase']}: {rollout.get('message') or ''}")
     if rollout.get("phase") == "Progressing":
         return None
@@ -87,11 +87,6 @@ def _health_of(tree: Manifest) -> Outcome | None:
         return Outcome(False, f"{DEGRADED}: {healthy.get('message') or ''}") if failed else None
     applied = find_condition(status.get("conditions"), APPLIED) or {}
     return Outcome(True, str(applied.get("message") or "applied"))
-
-
-def _holds(reason: str) -> bool:
-    error = error_classes().get(reason)
-    return error is not None and issubclass(error, Hold)
 
 
 def _standing(tree: Manifest) -> str:

@@ -11,6 +11,7 @@ from convoy.api.rendered import Render, RenderedObject
 from convoy.kube.resources import NAMESPACES
 from convoy.kube.retry import with_retries
 from convoy.kube.targets import Target
+from convoy.render.chart_hooks import HOOK
 from convoy.server.answers import ObjectRef, Warning
 from convoy.sync.claims import Lookup, rule
 from convoy.sync.desired import Desired
@@ -19,7 +20,6 @@ from convoy.sync.inventory import Entry, Record
 from convoy.sync.live import read_live
 from convoy.sync.pool import run_pool
 
-HOOK: Final = "helm.sh/hook"
 _CRD: Final = ("apiextensions.k8s.io", "CustomResourceDefinition")
 _NAMESPACE: Final = ("", "Namespace")
 _BEFORE_NAMESPACE: Final = (
