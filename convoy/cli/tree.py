@@ -32,7 +32,7 @@ def draw(release: Manifest, inventory: Manifest) -> None:
 def _root(release: Manifest, inventory: Manifest) -> Node:
     metadata, status = release["metadata"], release.get("status") or {}
     told = [
-        f"{kind}={paint_word(condition['status'])}"
+        _standing(condition)
         for kind in (APPLIED, IN_SYNC, HEALTHY)
         if (condition := find_condition(status.get("conditions"), kind)) is not None
     ]
@@ -48,6 +48,11 @@ def _root(release: Manifest, inventory: Manifest) -> Node:
     if hooks:
         root.below.append(Node("hooks", hooks))
     return root
+
+
+def _standing(condition: dict[str, Any]) -> str:
+    told = f"{condition['type']}={paint_word(condition['status'])}"
+    return told if condition["status"] == "True" else f"{told} ({condition['reason']})"
 
 
 def _objects(inventory: Manifest) -> dict[int, list[ObjectKey]]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from time import monotonic
 
 from convoy.api.errors import DeployFailed
 from convoy.api.objects import ObjectKey
@@ -30,9 +31,11 @@ from convoy.sync.rejections import rejection
 from convoy.sync.send import body_for, resource_of, send_apply
 
 CHECKPOINT = 200
-"""Objects between two writes of the inventory, at least."""
+"""Objects between two writes of the inventory of a wave, at least."""
 _CHECKPOINTS = 5
 """Writes of the inventory a wave, at most: each one of a large inventory is a megabyte."""
+CHECKPOINT_SECONDS = 5.0
+"""Between two writes of the inventory, at least: what is applied in less is soon applied again."""
 
 OnApplied = Callable[[int, ObjectKey, str, int], None]
 """Told of each applied object: its index in the wave, key, UID and generation."""
@@ -141,6 +144,7 @@ class _Wave:
         self._should_stop = should_stop
         self._every = max(CHECKPOINT, total // _CHECKPOINTS)
         self._unwritten: list[Entry] = []
+        self._written_at = monotonic()
         self._unsent = unsent
         """Planned keys that are surely not applied: no attempt has sent them, or the server refused."""
         self.gate = CrdGate(target, should_stop=should_stop)
@@ -191,9 +195,12 @@ class _Wave:
             raise
 
     async def checkpoint(self) -> None:
-        if len(self._unwritten) >= self._every:
-            done, self._unwritten = self._unwritten, []
-            await self._ledger.write(lambda record: union(record, done))
+        """Write down what was applied, now and then: a crash makes no more of it be sent again."""
+        if len(self._unwritten) < self._every or monotonic() - self._written_at < CHECKPOINT_SECONDS:
+            return
+        done, self._unwritten = self._unwritten, []
+        await self._ledger.write(lambda record: union(record, done))
+        self._written_at = monotonic()
 
     async def close(self) -> None:
         """Write down what was applied, and what surely was not."""

@@ -72,6 +72,7 @@ async def test_a_failed_pre_sync_hook_stops_the_sync_and_nothing_is_applied(tena
     assert message.startswith(f"hook migrate: the Job {tenant.namespace}/app-migrate-")
     assert "BackoffLimitExceeded" in message
     assert "its log cannot be read" in message, "kwok keeps no logs"
+    assert message.endswith(f"run it again: kubectl convoy release sync app -n {tenant.namespace}")
     assert tree["status"]["lastAttempted"]["reason"] == "HookFailed"
     assert await tenant.config_map("box") is None
     assert runs(tree) == {"migrate": ("Failed", 1)}

@@ -58,7 +58,7 @@ async def test_tree_of_a_release_without_objects(cli: Cli, tenant: Tenant) -> No
     await tenant.release("shop", {"a.yaml": config_map("a", tenant.namespace)}, policy={"automatic": False})
     await tenant.applied("shop", "WaitingForSync")
     (root,) = (await cli("release", "tree", "shop")).lines
-    assert "Applied=False" in root
+    assert "Applied=False (WaitingForSync)" in root
 
 
 async def test_events_tell_what_happened(cli: Cli, tenant: Tenant) -> None:
