@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from temporalio import workflow
 
-from workflows.contract import Activity, HooksAnswer, HooksInput, HookStage, Plan
+from convoy.api.hooks import HookStage
+from workflows.contract import Activity, HooksAnswer, HooksInput, Plan
 from workflows.state import Resume, SyncState, Wait
 from workflows.steps import StepFailed, Waits, step
 

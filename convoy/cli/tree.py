@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -50,7 +50,7 @@ def _root(release: Manifest, inventory: Manifest) -> Node:
     return root
 
 
-def _standing(condition: dict[str, Any]) -> str:
+def _standing(condition: Mapping[str, Any]) -> str:
     told = f"{condition['type']}={paint_word(condition['status'])}"
     return told if condition["status"] == "True" else f"{told} ({condition['reason']})"
 

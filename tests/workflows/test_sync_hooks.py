@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 from temporalio.client import WorkflowExecutionStatus
 
+from convoy.api.hooks import HookStage
 from convoy.policy.trigger import Trigger
 from tests.workflows.doubles import SAFETY, Script, failure
 from tests.workflows.driver import Driver, failed, result, state, status, until
@@ -17,7 +18,6 @@ from workflows.contract import (
     Decision,
     HookRun,
     HooksAnswer,
-    HookStage,
     Resolved,
     SyncRequest,
 )
