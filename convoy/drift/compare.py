@@ -12,13 +12,14 @@ from collections.abc import Callable, Sequence
 
 from convoy.api.objects import Manifest, ObjectKey, split_api_version
 from convoy.api.rendered import RenderedObject
-from convoy.drift.changes import FieldChange, field_changes
+from convoy.drift.changes import FieldChange, field_changes, pointer_of
 from convoy.drift.fingerprints import without_secret_values
 from convoy.drift.results import DriftStatus, ObjectDrift
 from convoy.kube.client import KubeClient
 from convoy.kube.discovery import Discovery
 from convoy.kube.errors import NotFound
 from convoy.sync.body import build
+from convoy.sync.ignored import live_path
 
 OnLive = Callable[[ObjectKey, Manifest | None], None]
 """Told of each live object that was read."""
@@ -52,8 +53,10 @@ async def compare_object(
     if pair is None:
         return ObjectDrift(rendered.key, DriftStatus.MISSING)
     live, desired = pair
+    paths = [live_path(pointer, rendered.manifest, live) for pointer in ignored]
+    left = [pointer_of(path) for path in paths if path is not None]
     changes = tuple(
-        change for change in field_changes(live=live, desired=desired) if not _is_ignored(change, ignored)
+        change for change in field_changes(live=live, desired=desired) if not _is_ignored(change, left)
     )
     if not changes:
         return ObjectDrift(rendered.key, DriftStatus.IN_SYNC)

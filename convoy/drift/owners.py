@@ -55,6 +55,14 @@ def owner_of_absent(live: Manifest, parent: Path) -> Owner | None:
     return _latest([entry for entry, node in _nodes(live, parent) if not node])
 
 
+def is_applied_by(live: Manifest, path: Path, manager: str) -> bool:
+    """Whether an apply of this manager has set the field at `path` of the live object, or something below it."""
+    return any(
+        entry.get("manager") == manager and entry.get("operation") == "Apply" and not entry.get("subresource")
+        for entry, _ in _nodes(live, path)
+    )
+
+
 def list_keys(live: Manifest, path: Path) -> tuple[str, ...]:
     """Return the fields that tell the elements of the list at `path` apart, or () for a list without keys."""
     for _, node in _nodes(live, path):

@@ -16,7 +16,7 @@ from convoy.drift.results import Failure, ObjectDrift, ScanResult
 from convoy.kube.client import KubeClient
 from convoy.kube.discovery import Discovery
 from convoy.kube.errors import ApiError
-from convoy.sync.body import ignored_paths
+from convoy.sync.ignored import ignored_paths
 
 
 async def scan(

@@ -13,7 +13,8 @@ from convoy.kube.client import KubeClient
 from convoy.kube.errors import NotFound
 from convoy.kube.resources import Resource
 from convoy.kube.targets import Target
-from convoy.sync.body import build, ignored_paths
+from convoy.sync.body import build
+from convoy.sync.ignored import ignored_paths
 from convoy.sync.live import METADATA_ONLY, Live, decode_written
 
 

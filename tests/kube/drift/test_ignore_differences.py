@@ -54,3 +54,26 @@ async def test_an_ignored_field_that_the_render_dropped_is_no_drift(rig: Rig) ->
     assert (
         await rig.compare(rig.config_map(jam="plum"), ignored=["/data/old"])
     ).status is DriftStatus.IN_SYNC
+
+
+async def test_an_ignored_field_that_the_render_dropped_stays_as_it_is(rig: Rig) -> None:
+    await rig.apply(deployment(rig))
+    manifest = deployment(rig)
+    del manifest["spec"]["replicas"]
+    assert (await rig.compare(manifest, ignored=REPLICAS)).status is DriftStatus.IN_SYNC
+    await rig.apply(manifest, ignored=REPLICAS, live=await rig.get(manifest))
+    assert (await rig.get(manifest))["spec"]["replicas"] == 2
+
+
+async def test_an_element_that_moved_behind_an_injected_one_is_the_one_that_is_ignored(rig: Rig) -> None:
+    manifest = deployment(rig)
+    template = manifest["spec"]["template"]["spec"]
+    template["containers"] = [{"name": name, "image": "fake.local/ready:1"} for name in ("a", "b")]
+    await rig.apply(manifest)
+    live = (await rig.get(manifest))["spec"]["template"]["spec"]["containers"]
+    injected = [{"name": "injected", "image": "fake.local/ready:1"}, *live]
+    injected[1]["image"] = "fake.local/ready:2"
+    patch = {"spec": {"template": {"spec": {"containers": injected}}}}
+    await rig.edit(manifest, patch, manager="injector")
+    path = "/spec/template/spec/containers/1/image"
+    assert pointers(await rig.compare(manifest, ignored=[path])) == [path]

@@ -9,7 +9,8 @@ import pytest
 from convoy.api.objects import ObjectKey
 from convoy.api.release import IgnoreDifferences
 from convoy.kube.encode import decode
-from convoy.sync.body import build, desired, ignored_paths
+from convoy.sync.body import build, desired
+from convoy.sync.ignored import ignored_paths, live_path
 
 
 def deployment(**spec: Any) -> dict[str, Any]:
@@ -69,6 +70,14 @@ def test_an_ignored_field_that_the_render_does_not_set_is_not_taken_over() -> No
     assert desired(deployment(), live=deployment(replicas=5), ignored=["/spec/replicas"])["spec"] == {}
 
 
+def test_an_ignored_field_that_the_render_has_dropped_and_convoy_owns_keeps_its_live_value() -> None:
+    owned: dict[str, Any] = {"f:spec": {"f:replicas": {}, "f:strategy": {"f:type": {}}}}
+    live = deployment(replicas=5, strategy={"type": "Recreate"})
+    live["metadata"]["managedFields"] = [{"manager": "convoy", "operation": "Apply", "fieldsV1": owned}]
+    body = desired(deployment(), live=live, ignored=["/spec/replicas", "/spec/strategy/type", "/spec/paused"])
+    assert body["spec"] == {"replicas": 5, "strategy": {"type": "Recreate"}}
+
+
 def test_an_ignored_field_that_is_not_live_is_not_sent() -> None:
     assert desired(deployment(replicas=3), live=deployment(), ignored=["/spec/replicas"])["spec"] == {}
 
@@ -85,6 +94,13 @@ def test_elements_of_a_list_are_matched_by_name() -> None:
     live = deployment(containers=[{"name": "sidecar", "image": "s"}, {"name": "web", "image": "old"}])
     body = desired(ours, live=live, ignored=["/spec/containers/0/image"])
     assert body["spec"]["containers"] == [{"name": "web", "image": "old"}]
+
+
+def test_the_index_of_an_ignored_path_is_the_renders() -> None:
+    ours = deployment(containers=[{"name": "a"}, {"name": "b"}])
+    live = deployment(containers=[{"name": "injected"}, {"name": "a"}, {"name": "b"}])
+    assert live_path("/spec/containers/1/image", ours, live) == ("spec", "containers", 2, "image")
+    assert live_path("/spec/containers/2/image", ours, live) is None
 
 
 def test_a_new_element_of_a_list_has_the_renders_values() -> None:
