@@ -15,7 +15,8 @@ from convoy.api.objects import Manifest, ObjectKey
 from convoy.drift.changes import ABSENT, FieldChange
 from convoy.kube.encode import canonical
 
-SECRET_FIELDS: Final = ("data", "stringData")
+_SHOWN: Final = ("apiVersion", "kind", "metadata", "type", "immutable")
+"""Fields of a Secret that hold no value; any other may be a misspelt `stringData`."""
 LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
 """kubectl writes whole objects, values included, into this annotation."""
 
@@ -59,7 +60,7 @@ def _hide(pointer: str, value: Any, key: bytes) -> Any:
     if value is ABSENT:
         return value
     at = tuple(part.replace("~1", "/").replace("~0", "~") for part in pointer.split("/")[1:])
-    if at[0] in SECRET_FIELDS:
+    if at[0] not in _SHOWN:
         if len(at) == 1 and isinstance(value, dict):
             return {name: fingerprint(key, entry) for name, entry in value.items()}
         return fingerprint(key, value)

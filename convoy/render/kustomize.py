@@ -18,7 +18,15 @@ from convoy.render.objects import File
 from convoy.render.program import LIMITS, bare_environment, find_program, without_folders
 from convoy.sources.process import ChildFailed, run
 
-_QUOTED_INPUT: Final = re.compile(r"\[[^\]]*[\n:{][^\]]*\]|\{[^}]*[\n:\"][^}]*\}|\"[^\"]*\\n[^\"]*\"")
+_QUOTED_INPUT: Final = re.compile(
+    r"`.*(?:`|$)"  # the configuration of a transformer, with the patch that it could not read
+    r"|\[[^\]]*[\n:{].*(?:\]|$)|\{.*[\n:\"].*(?:\}|$)"  # an object or a list of them; a bracket in it ends nothing
+    r"|\"[^\"]*\\n[^\"]*\""
+    r"|(?<=literal source ).*(?=, expected|$)"
+    r"|\"[^\n]*\"(?= is not a valid key name)",  # a line of an env file
+    re.DOTALL,
+)
+"""Where kustomize repeats its input, which may be a Secret's. Rather a word too many is left out than one too few."""
 
 
 async def kustomize_files(root: Path, path: str, *, kustomize: str, home: Path) -> list[File]:

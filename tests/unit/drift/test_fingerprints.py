@@ -6,7 +6,7 @@ import pytest
 
 from convoy.api.objects import ObjectKey
 from convoy.drift.changes import ABSENT, FieldChange
-from convoy.drift.fingerprints import LAST_APPLIED, fingerprint, without_secret_values
+from convoy.drift.fingerprints import LAST_APPLIED, fingerprint, hide_secret_values, without_secret_values
 
 KEY = b"k" * 32
 SECRET = ObjectKey("", "Secret", "demo", "locker")
@@ -35,6 +35,12 @@ def test_a_value_is_replaced_on_both_sides(pointer: str) -> None:
 def test_an_absent_side_stays_absent() -> None:
     change = hidden("/data/a", ABSENT, "pear")
     assert change.live is ABSENT
+
+
+def test_a_misspelt_field_of_a_secret_is_hidden() -> None:
+    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "a"}, "stringdata": {"pw": "quince"}}
+    assert "quince" not in str(hide_secret_values(secret, key=KEY))
+    assert hidden("/stringdata/pw", "quince", ABSENT).live == fingerprint(KEY, "quince")
 
 
 def test_a_whole_map_keeps_its_names_and_hides_its_values() -> None:

@@ -129,6 +129,13 @@ transformers:
         "- patch: |\n    data: {pw: hunter2}\n",
         "- target: {kind: Secret}\n  patch: |\n    - {op: nope, path: /data/pw, value: hunter2}\n",
         "- target: {kind: Secret}\n  patch: |\n    {kind: Secret, stringData: [hunter2]}\n",
+        "- target: {kind: Secret}\n  patch: |\n    stringData:\n      pw: hunter2\n",
+        "- target: {kind: Secret}\n  patch: |\n    stringData:\n      pw: 'a]`hunter2'\n",
+        "- target: {kind: Secret}\n  patch: |\n    - op: nope\n      path: /data/pw\n      value: ']}hunter2'\n",
+        "[]\nsecretGenerator: [{name: g, literals: ['pw:hunter2']}]\n",
+        "[]\nsecretGenerator: [{name: g, literals: ['a, expected b', 'pw:hunter2, expected']}]\n",
+        "[]\nsecretGenerator: [{name: g, envs: [a.env]}]\n",
+        "[]\nsecretGenerator: [{name: g, files: ['=hunter2']}]\n",
     ],
 )
 async def test_a_failed_build_quotes_no_input(rig: Rig, patch: str) -> None:
@@ -136,6 +143,7 @@ async def test_a_failed_build_quotes_no_input(rig: Rig, patch: str) -> None:
     files = {
         "kustomization.yaml": f"resources: [s.yaml]\npatches:\n{patch}",
         "s.yaml": "apiVersion: v1\nkind: Secret\nmetadata: {name: a}\nstringData: {pw: hunter2}\n",
+        "a.env": "PW=first line\nhunter2 second line\n",
     }
 
     with pytest.raises(Unsupported) as caught:
