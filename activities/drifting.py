@@ -153,7 +153,7 @@ class Drifting:
         """Half-applied waves are no drift (D35): a sync runs, or is about to."""
         if is_unfinished(release):
             return True
-        siblings = self._services.siblings.of(release.metadata.namespace)
+        siblings = self._services.siblings.lower(release)
         return bool(reasons_to_sync(release, seen(release, spec_hash=spec_hash(tree), siblings=siblings)))
 
     async def _run_is_open(self) -> bool:

@@ -104,7 +104,7 @@ class Resolving:
             release = Release.read(tree)
         except ConvoyError as error:
             release, fault = cut(tree), error
-        siblings = self._services.siblings.of(name.namespace)
+        siblings = self._services.siblings.lower(release)
         health = await self._health(wishes)
         now = seen(release, spec_hash=spec_hash(tree), health=health, siblings=siblings)
         trigger = trigger_of(release, wishes, reasons_to_sync(release, now))

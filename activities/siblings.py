@@ -5,8 +5,9 @@ from __future__ import annotations
 from convoy.api.objects import Manifest
 from convoy.api.release import Release
 from convoy.kube.client import KubeClient
-from convoy.kube.reflector import Reflector
+from convoy.kube.reflector import Change, Reflector
 from convoy.kube.resources import RELEASES
+from convoy.policy.wave_index import WaveIndex
 
 _SPEC = ("clusterRef", "clusterWave", "suspend")
 _STATUS = ("conditions", "lastAttempted", "lastSuccessful")
@@ -16,7 +17,8 @@ class Siblings:
     """The Releases of the installation, as far as cluster waves ask for them."""
 
     def __init__(self, home: KubeClient) -> None:
-        self._reflector = Reflector(home, RELEASES, project=cut)
+        self._waves = WaveIndex()
+        self._reflector = Reflector(home, RELEASES, project=cut, on_event=self._changed)
 
     async def run(self) -> None:
         """Keep the copy true; ends by cancellation only."""
@@ -31,9 +33,12 @@ class Siblings:
         found = self._reflector.get(namespace, name)
         return found is not None and found.metadata.uid == uid and found.metadata.deletion_timestamp is None
 
-    def of(self, namespace: str) -> list[Release]:
-        """Return the Releases of one namespace."""
-        return [release for release in self._reflector.values() if release.metadata.namespace == namespace]
+    def lower(self, release: Release) -> list[Release]:
+        """Return the Releases of lower cluster waves on the Cluster of this one."""
+        return self._waves.lower(release)
+
+    def _changed(self, change: Change[Release]) -> None:
+        self._waves.change(change.previous, None if change.type == "DELETED" else change.value)
 
 
 def cut(tree: Manifest) -> Release:

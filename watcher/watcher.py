@@ -7,13 +7,13 @@ relist or with two watchers at once the comparison finds the same. Signals are w
 from __future__ import annotations
 
 import asyncio
-from collections import defaultdict
 
 from activities.signals import Signals
 from convoy.kube.client import KubeClient
 from convoy.kube.reflector import Change, Reflector
 from convoy.kube.resources import INVENTORIES, RELEASES
 from convoy.policy.trigger import Trigger, reasons_to_sync, seen
+from convoy.policy.wave_index import WaveIndex
 from convoy.sync.ownership import OwnershipIndex
 from watcher.coalesce import Coalescer
 from watcher.views import InventoryView, ReleaseView, view_inventory, view_release
@@ -35,7 +35,7 @@ class Watcher:
         )
         self._ownership = OwnershipIndex(on_free=self._freed)
         self._marks = Coalescer(self._signal)
-        self._on_cluster: dict[tuple[str, str], set[str]] = defaultdict(set)
+        self._waves = WaveIndex()
         self._renders: dict[ReleaseId, str] = {}
         self._wakes: set[ReleaseId] = set()
         self._drift_known: set[tuple[ReleaseId, str]] = set()
@@ -51,21 +51,16 @@ class Watcher:
     # --- events only mark ---------------------------------------------------------------
 
     def _release_changed(self, change: Change[ReleaseView]) -> None:
-        release = ReleaseId(change.namespace, change.name)
-        cluster = (change.namespace, change.value.release.spec.cluster_ref.name)
-        if change.type == "DELETED":
-            self._on_cluster[cluster].discard(change.name)
+        release, now, before = ReleaseId(change.namespace, change.name), change.value, change.previous
+        gone = change.type == "DELETED"
+        self._waves.change(before.release if before else None, None if gone else now.release)
+        if gone:
             self._drift_known.discard((release, change.uid))
-        else:
-            self._on_cluster[cluster].add(change.name)
         self._marks.mark(release)
-        if (
-            change.previous is None
-            or change.previous.readiness != change.value.readiness
-            or change.type == "DELETED"
-        ):
-            for name in self._on_cluster[cluster]:
-                self._marks.mark(ReleaseId(change.namespace, name))
+        if before is None or before.readiness != now.readiness or gone:
+            for view in filter(None, (before, now)):
+                for name in self._waves.higher(view.release):
+                    self._marks.mark(ReleaseId(change.namespace, name))
 
     def _inventory_changed(self, change: Change[InventoryView]) -> None:
         previous = change.previous
@@ -101,15 +96,11 @@ class Watcher:
             await self._signals.wake(release, "")
             return
         uid = view.release.metadata.uid
-        names = self._on_cluster[release.namespace, view.release.spec.cluster_ref.name]
-        siblings = [
-            other.release
-            for name in names
-            if (other := self._releases.get(release.namespace, name)) is not None
-        ]
         inventory = self._inventories.get(release.namespace, release.name)
         health = inventory.health if inventory is not None else ""
-        now = seen(view.release, spec_hash=view.spec_hash, health=health, siblings=siblings)
+        now = seen(
+            view.release, spec_hash=view.spec_hash, health=health, siblings=self._waves.lower(view.release)
+        )
         reasons = reasons_to_sync(view.release, now)
         if reasons:
             await self._signals.sync(release, _request(view, reasons[0]))

@@ -76,7 +76,7 @@ def seen(
     """Return what there is to see of a Release now.
 
     `spec_hash` is that of the stored tree (`convoy.api.spec_hash`), `health` the `health_digest` of its
-    inventory, `siblings` the Releases of its namespace.
+    inventory, `siblings` the Releases of lower cluster waves at least.
     """
     annotations = release.metadata.annotations
     return Handled(
