@@ -7,9 +7,9 @@ from time import perf_counter
 from typing import Any
 
 from temporalio.client import Client
-from temporalio.contrib.pydantic import pydantic_data_converter
 
 from bench.harness import HOME
+from workers.converter import DATA_CONVERTER
 
 
 class Checks:
@@ -21,7 +21,7 @@ class Checks:
     @staticmethod
     async def connect(address: str) -> Checks:
         """Connect to the Temporal server that convoy uses."""
-        return Checks(await Client.connect(address, data_converter=pydantic_data_converter))
+        return Checks(await Client.connect(address, data_converter=DATA_CONVERTER))
 
     async def check(self, release: str, *, verdict: str = "InSync") -> float:
         """Make one pass and return the seconds until its answer; another verdict ends the benchmark."""

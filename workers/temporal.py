@@ -8,12 +8,12 @@ from datetime import timedelta
 from temporalio.api.enums.v1 import IndexedValueType
 from temporalio.api.operatorservice.v1 import AddSearchAttributesRequest, ListSearchAttributesRequest
 from temporalio.client import Client, Interceptor
-from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.runtime import Runtime
 from temporalio.service import RPCError, RPCStatusCode
 from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_delay, wait_exponential_jitter
 
 from convoy.settings import Settings
+from workers.converter import DATA_CONVERTER
 from workflows.contract import SearchAttribute
 
 CONNECT_SECONDS = 60
@@ -39,7 +39,7 @@ async def connect(
                 return await Client.connect(
                     settings.temporal_address,
                     namespace=settings.temporal_namespace,
-                    data_converter=pydantic_data_converter,
+                    data_converter=DATA_CONVERTER,
                     interceptors=list(interceptors),
                     runtime=runtime,
                 )

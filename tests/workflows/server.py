@@ -8,12 +8,12 @@ from datetime import timedelta
 
 from temporalio.client import Client
 from temporalio.common import SearchAttributeKey
-from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.testing import WorkflowEnvironment
 from temporalio.worker import Worker
 
 from deploy.stack.acquire import acquire
 from tests.workflows.doubles import Doubles
+from workers.converter import DATA_CONVERTER
 from workers.surplus import DropSurplusInput
 from workers.worker import WORKFLOWS, workflow_runner
 from workflows.contract import OBSERVING, SearchAttribute
@@ -35,7 +35,7 @@ async def temporal_server(*, say: Callable[[str], None], long_history: int = 200
         for name in SearchAttribute
     ]
     async with await WorkflowEnvironment.start_local(
-        data_converter=pydantic_data_converter,
+        data_converter=DATA_CONVERTER,
         identity=IDENTITY,
         search_attributes=attributes,
         dev_server_existing_path=str(acquire("temporal", say=say)),

@@ -17,10 +17,10 @@ from typing import Any
 import pytest
 from temporalio import workflow
 from temporalio.client import WorkflowHistory
-from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.worker import Replayer
 
 from tests.workflows.record_histories import HISTORIES
+from workers.converter import DATA_CONVERTER
 from workers.surplus import DropSurplusInput
 from workers.worker import WORKFLOWS, workflow_runner
 from workflows import history
@@ -59,7 +59,7 @@ async def replay(path: Path) -> None:
         workflows=WORKFLOWS,
         workflow_runner=workflow_runner(),
         interceptors=[DropSurplusInput()],
-        data_converter=pydantic_data_converter,
+        data_converter=DATA_CONVERTER,
     )
     await replayer.replay_workflow(stored(path))
 
