@@ -33,7 +33,7 @@ async def allow_config_maps(
         metadata = {"name": "maps", "namespace": namespace}
         head = {"apiVersion": resource.api_version, "kind": resource.kind, "metadata": metadata}
         await client.create({**head, **content}, resource, manager="tests")
-    async with impersonating(client, user) as poor, asyncio.timeout(30):
+    async with impersonating(client, user) as poor, asyncio.timeout(60):
         while True:
             try:
                 await poor.get(CONFIG_MAPS, namespace, "probe")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import time
 from collections.abc import Awaitable, Callable
 
 import pytest
@@ -13,6 +11,7 @@ from convoy.hooks.job import end_of
 from tests.chaos.site import Site
 from tests.e2e.hooked import hook_of, hooked, job, jobs, runs
 from tests.e2e.tenant import Tenant, failed_tasks
+from tests.waiting import eventually
 
 Moment = Callable[[Tenant], Awaitable[bool]]
 
@@ -29,20 +28,13 @@ async def is_recorded(tenant: Tenant) -> bool:
     return hook_of(await tenant.get("app"), "migrate").get("phase") == "Succeeded"
 
 
-async def until(tenant: Tenant, moment: Moment) -> None:
-    deadline = time.monotonic() + tenant.patience
-    while not await moment(tenant):
-        assert time.monotonic() < deadline, f"{moment.__name__} did not come about"
-        await asyncio.sleep(0.005)
-
-
 @pytest.mark.parametrize("moment", [is_planned, has_ended, is_recorded])
 async def test_a_hook_runs_once_whenever_its_worker_dies(site: Site, tenant: Tenant, moment: Moment) -> None:
     first = await site.worker()
     await site.watcher()
     # Its Jobs are never deleted, so that each one that was ever made is there.
     await hooked(tenant, job("migrate", deletePolicy="Never"))
-    await until(tenant, moment)
+    await eventually(lambda: moment(tenant), moment.__name__, within=tenant.patience, every=0.005)
     await first.kill()
 
     await site.worker()

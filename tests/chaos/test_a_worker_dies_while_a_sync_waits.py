@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from temporalio.client import WorkflowExecutionStatus
 
 from tests.chaos.site import Site
@@ -32,7 +34,7 @@ async def test_the_wait_its_deadline_and_its_run_survive(site: Site, tenant: Ten
 async def test_a_deadline_that_passes_while_no_worker_runs_counts(site: Site, tenant: Tenant) -> None:
     first = await site.worker()
     await site.watcher()
-    gate = [{"wave": 1, "strategy": "Health", "timeout": "15s"}]
+    gate = [{"wave": 1, "strategy": "Health", "timeout": "20s"}]
     await tenant.release(
         "shop",
         shop(tenant.namespace, ready=False),
@@ -41,9 +43,11 @@ async def test_a_deadline_that_passes_while_no_worker_runs_counts(site: Site, te
     )
     await tenant.applied("shop", "WaitingForWave")
     await first.kill()
+    await asyncio.sleep(20)
+
     await site.worker()
     tree = await tenant.applied("shop", "DeployFailed")
-    assert "is not healthy after 15s" in applied_of(tree)["message"]
+    assert "is not healthy after 20s" in applied_of(tree)["message"]
 
 
 def until_of(tree: dict[str, object]) -> str:

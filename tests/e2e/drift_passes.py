@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +13,7 @@ from temporalio.client import WorkflowHistory
 from convoy.api.objects import Manifest
 from convoy.kube.resources import EVENTS
 from tests.e2e.tenant import PATIENCE, Tenant
+from tests.waiting import eventually
 from workflows.contract import STATE_QUERY, Activity, AskSync, Cause, ReleaseId, SignalName, Verdict
 
 
@@ -56,7 +55,7 @@ async def observed(tenant: Tenant, name: str) -> None:
         begun = (await tenant.steps(name, "drift")).count(Activity.DRIFT_PASS)
         return begun == len(await _all_passes(tenant, name))
 
-    await eventually(at_rest)
+    await eventually(at_rest, within=PATIENCE)
 
 
 async def until_passes(tenant: Tenant, name: str, done: Callable[[Sequence[Pass]], bool]) -> list[Pass]:
@@ -68,16 +67,8 @@ async def until_passes(tenant: Tenant, name: str, done: Callable[[Sequence[Pass]
         found = await drift_passes(tenant, name)
         return done(found)
 
-    await eventually(enough)
+    await eventually(enough, "the passes as wanted", within=PATIENCE)
     return found
-
-
-async def eventually(done: Callable[[], Awaitable[bool]]) -> None:
-    """Wait until something holds."""
-    deadline = time.monotonic() + PATIENCE
-    while not await done():
-        assert time.monotonic() < deadline, "it did not come about"
-        await asyncio.sleep(0.2)
 
 
 async def events_of(tenant: Tenant, name: str, reason: str) -> list[Manifest]:

@@ -2,37 +2,22 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from convoy.api.objects import Manifest, ObjectKey
 from tests.e2e.harness.convoy import Convoy
 from tests.e2e.tenant import Tenant, config_map
+from tests.e2e.workloads import READY_AT, deployment
 
 GATE = [{"wave": 1, "strategy": "Health", "timeout": "10m"}]
-READY_AT = "convoy-tests/ready"
-"""Label of a node: a Deployment that is not ready has a pod that only a node of its namespace's value takes."""
 
 
 def shop(
     namespace: str, *, ready: bool = True, version: str = "1", name: str = "mill", wave: int = 1
 ) -> dict[str, str]:
     """Return a Deployment in wave 0 and a ConfigMap in a later wave."""
-    pod: dict[str, Any] = {"containers": [{"name": "main", "image": "fake.local/ready:1"}]}
-    if not ready:
-        pod["nodeSelector"] = {READY_AT: namespace}
-    tree = {
-        "apiVersion": "apps/v1",
-        "kind": "Deployment",
-        "metadata": {"name": name, "namespace": namespace},
-        "spec": {
-            "replicas": 1,
-            "selector": {"matchLabels": {"app": name}},
-            "template": {"metadata": {"labels": {"app": name}}, "spec": pod},
-        },
-    }
     return {
-        "mill.json": json.dumps(tree),
+        "mill.yaml": deployment(name, namespace, waits_for="" if ready else namespace),
         "flour.yaml": config_map("flour", namespace, wave=wave, version=version),
     }
 

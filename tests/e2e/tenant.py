@@ -24,15 +24,18 @@ from convoy.kube.client import KubeClient
 from convoy.kube.errors import NotFound
 from convoy.kube.resources import CLUSTERS, CONFIG_MAPS, NAMESPACES, RELEASES, Resource
 from tests.e2e.harness.convoy import condition_of, told
+from tests.waiting import eventually
 
 PATIENCE = 90.0
-"""Seconds until a wait gives up: more than anything takes on a busy machine, less than the resync of two minutes."""
+"""Seconds until a wait gives up: more than anything takes on a busy machine, less than the resync of an hour."""
 
 _BY_DESIGN = (
     WorkflowTaskFailedCause.WORKFLOW_TASK_FAILED_CAUSE_UNHANDLED_COMMAND,
     WorkflowTaskFailedCause.WORKFLOW_TASK_FAILED_CAUSE_RESET_WORKFLOW,
     WorkflowTaskFailedCause.WORKFLOW_TASK_FAILED_CAUSE_FORCE_CLOSE_COMMAND,
 )
+_STALLED = "TMPRL1101"
+"""What the SDK says where a task took two seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,10 +117,11 @@ class Tenant:
 
     async def until_passes(self, name: str, count: int) -> None:
         """Wait until so many reconciles were started."""
-        deadline = time.monotonic() + self.patience
-        while await self.passes(name) < count:
-            assert time.monotonic() < deadline, f"{name}: no {count} passes"
-            await asyncio.sleep(0.5)
+
+        async def started() -> bool:
+            return await self.passes(name) >= count
+
+        await eventually(started, f"{name}: {count} passes", within=self.patience)
 
     async def until(self, name: str, done: Callable[[Manifest], bool], what: str = "") -> Manifest:
         """Return the Release as soon as `done` holds; fail with its conditions otherwise."""
@@ -207,13 +211,15 @@ def is_settled(tree: Manifest) -> bool:
 def failed_tasks(history: WorkflowHistory) -> list[str]:
     """Return the failures of workflow tasks: bugs in workflow code, which nobody would see otherwise.
 
-    A signal that arrives while the workflow closes, and a reset or an end by hand, fail a task too, by design.
+    A signal that arrives while the workflow closes, and a reset or an end by hand, fail a task too, by design; and so
+    does a machine that stands still for two seconds. (Code that does not yield fails all attempts, and so its test.)
     """
     return [
         event.workflow_task_failed_event_attributes.failure.message
         for event in history.events
         if event.event_type == EventType.EVENT_TYPE_WORKFLOW_TASK_FAILED
         and event.workflow_task_failed_event_attributes.cause not in _BY_DESIGN
+        and _STALLED not in event.workflow_task_failed_event_attributes.failure.message
     ]
 
 

@@ -10,6 +10,7 @@ import pytest
 from convoy.api.objects import ObjectKey
 from convoy.kube.resources import RELEASES
 from tests.e2e.harness.convoy import Convoy
+from tests.e2e.runner import expect
 from tests.e2e.runner.case import Tokens, read_case
 from tests.e2e.runner.run import run_case
 from tests.e2e.runner.world import CaseFailed
@@ -99,7 +100,10 @@ async def failure(convoy: Convoy, folder: Path, body: str) -> str:
     return str(raised.value)
 
 
-async def test_every_part_that_is_not_as_expected_is_told(convoy: Convoy, tmp_path: Path) -> None:
+async def test_every_part_that_is_not_as_expected_is_told(
+    convoy: Convoy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(expect, "GONE_WITHIN", 1.0)
     message = await failure(convoy, tmp_path, WRONG)
 
     assert [line for line in TOLD.splitlines() if line not in message] == []

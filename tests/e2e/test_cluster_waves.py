@@ -1,6 +1,6 @@
 """Releases of one Cluster go in the order of their cluster waves, and a hold ends by event.
 
-The resync is two minutes and every wait here is shorter: a hold that ends was ended by an event.
+The resync is an hour and every wait here is shorter: a hold that ends was ended by an event.
 """
 
 from __future__ import annotations

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from convoy.kube.resources import CRDS, NAMESPACES
-from tests.e2e.harness.convoy import condition_of
+from tests.e2e.gated import make_ready
+from tests.e2e.harness.convoy import Convoy, condition_of
 from tests.e2e.tenant import Tenant, applied_of
 from tests.e2e.workloads import deployment
 
 LATE = "fake.local/ready-after-3s:1"
 
 
-def platform(group: str, namespace: str) -> dict[str, str]:
-    """A CRD, a namespace, and the operator that takes its time."""
+def platform(group: str, namespace: str, *, waits_for: str) -> dict[str, str]:
+    """A CRD, a namespace, and the operator that waits for a node."""
     crd = (
         "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n"
         f"metadata: {{name: boxes.{group}}}\nspec:\n  group: {group}\n  scope: Namespaced\n"
@@ -21,7 +22,7 @@ def platform(group: str, namespace: str) -> dict[str, str]:
     return {
         "1-crd.yaml": crd,
         "2-namespace.yaml": f"apiVersion: v1\nkind: Namespace\nmetadata: {{name: {namespace}}}\n",
-        "3-operator.yaml": deployment("operator", namespace, LATE),
+        "3-operator.yaml": deployment("operator", namespace, waits_for=waits_for),
     }
 
 
@@ -31,9 +32,9 @@ def application(name: str, group: str, namespace: str) -> dict[str, str]:
     return {"box.yaml": box, "pods.yaml": deployment(name, namespace, LATE)}
 
 
-async def test_a_platform_and_two_applications_come_up_in_order(tenant: Tenant) -> None:
+async def test_a_platform_and_two_applications_come_up_in_order(convoy: Convoy, tenant: Tenant) -> None:
     group, namespace = f"{tenant.namespace}.example.org", f"{tenant.namespace}-platform"
-    await tenant.release("platform", platform(group, namespace))
+    await tenant.release("platform", platform(group, namespace, waits_for=tenant.namespace))
     for wave, name in ((2, "second"), (1, "first")):
         await tenant.release(name, application(name, group, namespace), clusterWave=wave)
     tree = await tenant.until(
@@ -41,6 +42,7 @@ async def test_a_platform_and_two_applications_come_up_in_order(tenant: Tenant) 
     )
     assert applied_of(tree)["reason"] == "WaitingForClusterWave"
     assert f"{tenant.namespace}/platform" in applied_of(tree)["message"]
+    await make_ready(convoy, tenant)
     for name in ("platform", "first", "second"):
         await tenant.until(name, lambda tree: condition_of(tree, "Ready").get("status") == "True", "Ready")
     times = [await began_and_healthy(tenant, name) for name in ("platform", "first", "second")]

@@ -6,13 +6,12 @@ import asyncio
 from typing import Any
 
 from convoy.api.names import SYNC_REQUESTED_AT
-from tests.e2e.drift_passes import busy_passes, drift_passes, eventually, observed, until_passes
+from tests.e2e.drift_passes import busy_passes, drift_passes, observed, until_passes
 from tests.e2e.harness.convoy import Convoy, condition_of
 from tests.e2e.tenant import PATIENCE, Tenant
 from tests.e2e.webhook import hooked, mutating_webhook
+from tests.waiting import eventually
 from workflows.contract import ReleaseId, Verdict
-
-CALM = {"interval": "1h"}
 
 
 class Hold:
@@ -43,7 +42,7 @@ def files(tenant: Tenant, v: str) -> dict[str, str]:
 
 async def in_sync_at_first(tenant: Tenant) -> str:
     """Create the Release; returns since when it is in sync."""
-    await tenant.release("app", files(tenant, "1"), policy=CALM)
+    await tenant.release("app", files(tenant, "1"))
     await tenant.applied("app")
     await observed(tenant, "app")
     tree = await tenant.in_sync("app")

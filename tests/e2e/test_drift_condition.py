@@ -10,12 +10,11 @@ import pytest
 from convoy.api.names import MANAGER_OBSERVE
 from convoy.api.objects import Manifest
 from convoy.kube.resources import CONFIG_MAPS
-from tests.e2e.drift_passes import drift_passes, eventually, observed
+from tests.e2e.drift_passes import drift_passes, observed
 from tests.e2e.harness.convoy import Convoy, condition_of
 from tests.e2e.tenant import Tenant, config_map
+from tests.waiting import eventually
 from workflows.contract import ReleaseId, Verdict
-
-CALM = {"interval": "1h"}
 
 
 def managers_of(tree: Manifest, condition: str) -> set[str]:
@@ -29,7 +28,7 @@ def managers_of(tree: Manifest, condition: str) -> set[str]:
 
 
 async def test_it_is_the_observers_and_applied_is_not(tenant: Tenant) -> None:
-    await tenant.release("app", {"a.yaml": config_map("a", tenant.namespace, v="1")}, policy=CALM)
+    await tenant.release("app", {"a.yaml": config_map("a", tenant.namespace, v="1")})
     await tenant.applied("app")
     tree = await tenant.in_sync("app")
     assert condition_of(tree, "InSync")["status"] == "True"
@@ -42,7 +41,7 @@ async def test_it_is_written_only_when_condition_or_generation_changes(
 ) -> None:
     release = ReleaseId(tenant.namespace, "app")
     await tenant.release(
-        "app", {"a.yaml": config_map("a", tenant.namespace, v="1")}, policy={"automatic": False, **CALM}
+        "app", {"a.yaml": config_map("a", tenant.namespace, v="1")}, policy={"automatic": False}
     )
     await tenant.applied("app", "WaitingForSync")
     await tenant.sync("app")
@@ -98,7 +97,7 @@ async def test_an_error_is_undetermined_and_is_not_tried_again_before_the_next_i
     await tenant.release(
         "app",
         None if "source" in options else {"a.yaml": files},
-        policy={"retryBackoff": {"initial": "100ms", "max": "500ms"}, **CALM},
+        policy={"retryBackoff": {"initial": "100ms", "max": "500ms"}},
         **{name: value for name, value in options.items() if name != "files"},
     )
     tree = await tenant.in_sync("app", "Undetermined")
@@ -117,7 +116,7 @@ async def test_a_rejected_dry_run_is_undetermined_with_how_far_it_came(
         "a.yaml": config_map("a", tenant.namespace, v="1"),
         "b.yaml": f"apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: b, namespace: {tenant.namespace}}}\n",
     }
-    await tenant.release("app", files, policy={"automatic": False, **CALM})
+    await tenant.release("app", files, policy={"automatic": False})
     await tenant.applied("app", "WaitingForSync")
     await tenant.sync("app")
     await tenant.applied("app")
@@ -132,7 +131,7 @@ async def test_a_rejected_dry_run_is_undetermined_with_how_far_it_came(
 
 async def test_in_manual_mode_a_newer_render_is_drift_until_it_is_applied(tenant: Tenant) -> None:
     await tenant.release(
-        "app", {"a.yaml": config_map("a", tenant.namespace, v="1")}, policy={"automatic": False, **CALM}
+        "app", {"a.yaml": config_map("a", tenant.namespace, v="1")}, policy={"automatic": False}
     )
     await tenant.applied("app", "WaitingForSync")
     await tenant.sync("app")
@@ -150,7 +149,7 @@ async def test_in_manual_mode_a_newer_render_is_drift_until_it_is_applied(tenant
 
 async def test_only_objects_of_the_render_are_compared(convoy: Convoy, tenant: Tenant) -> None:
     files = {name: config_map(name, tenant.namespace, v="1") for name in ("a", "dropped")}
-    await tenant.release("app", {f"{name}.yaml": text for name, text in files.items()}, policy=CALM)
+    await tenant.release("app", {f"{name}.yaml": text for name, text in files.items()})
     await tenant.applied("app")
     await tenant.files("app", {"dropped.yaml": None})
     await tenant.applied("app")
@@ -170,7 +169,7 @@ async def test_a_check_answers_with_counts_and_the_stored_changes_of_each_object
         "stringData: {password: first-quince}\n"
     )
     files = {f"{name}.yaml": config_map(name, tenant.namespace, v="1") for name in ("a", "b", "c")}
-    await tenant.release("app", files | {"s.yaml": secret}, policy={"automatic": False, **CALM})
+    await tenant.release("app", files | {"s.yaml": secret}, policy={"automatic": False})
     await tenant.applied("app", "WaitingForSync")
     await tenant.sync("app")
     await observed(tenant, "app")

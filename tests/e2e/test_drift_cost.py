@@ -16,7 +16,8 @@ from temporalio.client import WorkflowHistory
 from convoy.kube.client import KubeClient
 from tests.e2e.drift_passes import observed, until_passes
 from tests.e2e.harness.convoy import Convoy
-from tests.e2e.tenant import Tenant, config_map
+from tests.e2e.tenant import PATIENCE, Tenant, config_map
+from tests.waiting import eventually
 from workflows.contract import Activity, Cause, ReleaseId, Verdict
 
 OBJECTS = 40
@@ -35,7 +36,7 @@ _SAMPLE = re.compile(
 async def test_a_pass_sends_exactly_two_requests_an_object(convoy: Convoy, tenant: Tenant) -> None:
     # PodTemplates, since nobody else in the cluster asks for one.
     objects = [pod_template(f"p{number}", tenant.namespace) for number in range(OBJECTS)]
-    await tenant.release("app", {"a.yaml": "\n---\n".join(objects)}, policy={"interval": "1h"})
+    await tenant.release("app", {"a.yaml": "\n---\n".join(objects)})
     await tenant.applied("app")
     await observed(tenant, "app")
     before = await requests(tenant.home)
@@ -53,7 +54,7 @@ async def test_a_pass_in_manual_mode_is_a_timer_and_an_activity(tenant: Tenant) 
     await tenant.applied("app", "WaitingForSync")
     await tenant.sync("app")
     await tenant.in_sync("app")
-    assert await actions_between_ticks(tenant) == [Counter(timer=1, activity=1)] * 3
+    await until_each_tick_is(tenant, Counter(timer=1, activity=1))
 
 
 async def test_a_pass_in_automatic_mode_asks_for_the_reconcile_and_hears_of_its_end(tenant: Tenant) -> None:
@@ -61,7 +62,16 @@ async def test_a_pass_in_automatic_mode_asks_for_the_reconcile_and_hears_of_its_
     await tenant.applied("app")
     await tenant.in_sync("app")
     # The pass, the request for the reconcile after it, the reconcile's end, and the timer: at most 4.
-    assert await actions_between_ticks(tenant) == [Counter(timer=1, activity=2, signal=1)] * 3
+    await until_each_tick_is(tenant, Counter(timer=1, activity=2, signal=1))
+
+
+async def until_each_tick_is(tenant: Tenant, actions: Counter[str]) -> None:
+    """Wait until three ticks in a row are so: where the machine stands still, a reconcile ends after the next tick."""
+
+    async def so() -> bool:
+        return await actions_between_ticks(tenant) == [actions] * 3
+
+    await eventually(so, f"three ticks of {actions}", within=PATIENCE)
 
 
 async def actions_between_ticks(tenant: Tenant) -> list[Counter[str]]:

@@ -8,17 +8,16 @@ from typing import Any
 from convoy.api.names import SYNC_REQUESTED_AT
 from convoy.api.objects import Manifest
 from convoy.kube.resources import CONFIG_MAPS
-from tests.e2e.drift_passes import drift_passes, events_of, eventually, heals, observed
+from tests.e2e.drift_passes import drift_passes, events_of, heals, observed
 from tests.e2e.harness.convoy import Convoy
 from tests.e2e.tenant import Tenant, config_map
 from tests.e2e.webhook import hooked, mutating_webhook
+from tests.waiting import eventually
 from workflows.contract import ReleaseId, Verdict
-
-CALM = {"interval": "1h"}
 
 
 async def test_a_heal_is_a_sync_request_like_a_users(convoy: Convoy, tenant: Tenant) -> None:
-    await tenant.release("app", {"a.yaml": config_map("a", tenant.namespace, v="1")}, policy=CALM)
+    await tenant.release("app", {"a.yaml": config_map("a", tenant.namespace, v="1")})
     await tenant.applied("app")
     await observed(tenant, "app")
     passes = await tenant.passes("app")
@@ -39,7 +38,7 @@ async def test_a_heal_is_a_sync_request_like_a_users(convoy: Convoy, tenant: Ten
 
 
 async def test_the_fifth_heal_of_a_field_tells_who_changes_it_back(convoy: Convoy, tenant: Tenant) -> None:
-    await tenant.release("app", {"a.yaml": config_map("a", tenant.namespace, v="1")}, policy=CALM)
+    await tenant.release("app", {"a.yaml": config_map("a", tenant.namespace, v="1")})
     await tenant.applied("app")
     await observed(tenant, "app")
     for number in range(6):
@@ -69,7 +68,7 @@ async def test_a_webhook_that_never_answers_the_same_is_a_fight_with_one_heal_a_
 
     release = ReleaseId(tenant.namespace, "app")
     async with mutating_webhook(tenant.home, tenant.namespace, count_up):
-        await tenant.release("app", {"a.json": hooked("a", tenant.namespace, v="1")}, policy=CALM)
+        await tenant.release("app", {"a.json": hooked("a", tenant.namespace, v="1")})
         await tenant.applied("app")
         await observed(tenant, "app")
         await until_healed(tenant)

@@ -1,6 +1,6 @@
 """Event → drift passes (`reference/drift`, When the observer checks): the page's triggers and none other.
 
-The resync is two minutes and every wait here is shorter: what comes about, an event has brought about.
+The resync is an hour and every wait here is shorter: what comes about, an event has brought about.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from tests.e2e.harness.convoy import Convoy, condition_of
 from tests.e2e.tenant import Tenant, config_map
 from workflows.contract import Activity, Cause, ReleaseId, Verdict
 
-CALM = {"interval": "1h"}
 Event = Callable[[Tenant, str], Awaitable[object]]
 
 
@@ -69,7 +68,7 @@ async def test_nothing_but_the_pages_triggers_starts_a_pass(tenant: Tenant) -> N
     names = {f"app-{number}": event for number, event in enumerate(EVENTS)}
     for name in (*names, "canary"):
         text = config_map(name, tenant.namespace, v="1")
-        await tenant.release(name, {"a.yaml": text}, policy=CALM)
+        await tenant.release(name, {"a.yaml": text})
     for name in names:
         await tenant.applied(name)
         await observed(tenant, name)
@@ -86,7 +85,7 @@ async def test_nothing_but_the_pages_triggers_starts_a_pass(tenant: Tenant) -> N
 
 
 async def test_creation_spec_and_a_different_render_start_passes(tenant: Tenant) -> None:
-    await tenant.release("app", {"a.yaml": config_map("a", tenant.namespace, v="1")}, policy=CALM)
+    await tenant.release("app", {"a.yaml": config_map("a", tenant.namespace, v="1")})
     await tenant.applied("app")
     await observed(tenant, "app")
     first = await drift_passes(tenant, "app")
@@ -110,7 +109,7 @@ async def test_the_observer_learns_of_a_render_that_a_sync_request_applied(tenan
     await tenant.release(
         "app",
         {"a.yaml": config_map("a", tenant.namespace, v="1")},
-        policy={"automatic": False, **CALM},
+        policy={"automatic": False},
     )
     await tenant.in_sync("app", "Drifted")
     await tenant.sync("app")
@@ -145,14 +144,14 @@ async def test_a_tick_makes_the_pass_first_and_asks_for_the_reconcile_after_it(t
 
 
 async def test_the_tick_is_the_shorter_of_interval_and_resync(convoy: Convoy, tenant: Tenant) -> None:
-    for name, policy in (("plain", {}), ("short", {"interval": "45s"}), ("long", {"interval": "1h"})):
+    for name, policy in (("plain", {}), ("short", {"interval": "45s"}), ("long", {"interval": "2h"})):
         text = config_map(name, tenant.namespace)
         await tenant.release(name, {"a.yaml": text}, policy=policy)
     ticks = {
         name: (await convoy.check(ReleaseId(tenant.namespace, name))).tick
         for name in ("plain", "short", "long")
     }
-    assert ticks == {"plain": 120.0, "short": 45.0, "long": 120.0}, "the resync of 2 minutes is the default"
+    assert ticks == {"plain": 3600.0, "short": 45.0, "long": 3600.0}
 
 
 async def test_a_release_that_is_being_deleted_is_skipped(convoy: Convoy, tenant: Tenant) -> None:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import time
 
 from temporalio.client import WorkflowExecutionStatus
 from temporalio.service import RPCError
 
 from convoy.api.objects import Manifest
 from convoy.kube.resources import INVENTORIES, Resource
+from tests.e2e.gated import make_ready
 from tests.e2e.harness.convoy import Convoy, condition_of
 from tests.e2e.tenant import Tenant, config_map
 from tests.e2e.workloads import NEVER_READY, READY, deployment, job
+from tests.waiting import eventually
 from workflows.contract import ReleaseId
 
 DEPLOYMENTS = Resource("apps", "v1", "Deployment", "deployments", True)
@@ -47,10 +48,10 @@ async def watched(tenant: Tenant, name: str) -> None:
 
 
 async def until_open(tenant: Tenant, name: str, is_open: bool) -> None:
-    deadline = time.monotonic() + tenant.patience
-    while await health_is_open(tenant, name) is not is_open:
-        assert time.monotonic() < deadline, f"the Health workflow does not come to be {is_open=}"
-        await asyncio.sleep(0.1)
+    async def so() -> bool:
+        return await health_is_open(tenant, name) is is_open
+
+    await eventually(so, f"a Health workflow with {is_open=}", within=tenant.patience)
 
 
 async def test_a_render_without_anything_to_wait_for_is_healthy_with_its_sync(tenant: Tenant) -> None:
@@ -69,16 +70,18 @@ async def test_a_render_without_anything_to_wait_for_is_healthy_with_its_sync(te
     assert await tenant.passes("app") == 1
 
 
-async def test_a_deployment_that_becomes_ready_moves_healthy_and_is_asked_for_once(tenant: Tenant) -> None:
-    await tenant.release(
-        "app", {"a.yaml": deployment("web", tenant.namespace, "fake.local/ready-after-3s:1")}
-    )
+async def test_a_deployment_that_becomes_ready_moves_healthy_and_is_asked_for_once(
+    convoy: Convoy, tenant: Tenant
+) -> None:
+    files = {"a.yaml": deployment("web", tenant.namespace, waits_for=tenant.namespace)}
+    await tenant.release("app", files)
     tree = await tenant.applied("app")
     condition = condition_of(tree, "Healthy")
     assert (condition["status"], condition["reason"]) == ("False", "Progressing")
     assert f"Deployment.apps {tenant.namespace}/web: 0 of 1 replicas" in condition["message"]
     assert condition_of(tree, "Reconciling")["status"] == "True"
     assert (await inventory_health(tenant, "app"))["phase"] == "Progressing"
+    await make_ready(convoy, tenant)
     tree = await healthy(tenant, "app")
     assert condition_of(tree, "Healthy")["message"] == "1 object healthy"
     tree = await tenant.until(
@@ -158,7 +161,7 @@ async def edit_image(tenant: Tenant, image: str) -> None:
     await tenant.home.patch(DEPLOYMENTS, tenant.namespace, "web", patch, kind="json", manager="kubectl-edit")
 
 
-async def test_an_identity_that_may_not_watch_is_polled_with(tenant: Tenant) -> None:
+async def test_an_identity_that_may_not_watch_is_polled_with(convoy: Convoy, tenant: Tenant) -> None:
     rbac = "rbac.authorization.k8s.io"
     for kind, plural, manifest in (
         (
@@ -177,9 +180,10 @@ async def test_an_identity_that_may_not_watch_is_polled_with(tenant: Tenant) -> 
     ):
         await tenant.create(Resource(rbac, "v1", kind, plural, True), "deployer", manifest)
     await tenant.cluster("narrow", {"inCluster": {}, "serviceAccountName": "deployer"})
-    files = {"a.yaml": deployment("web", tenant.namespace, "fake.local/ready-after-3s:1")}
+    files = {"a.yaml": deployment("web", tenant.namespace, waits_for=tenant.namespace)}
     await tenant.release("app", files, cluster="narrow")
     await healthy(tenant, "app", "Progressing")
+    await make_ready(convoy, tenant)
     await healthy(tenant, "app")
     await closed(tenant, "app")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from convoy.api.objects import Manifest, ObjectKey
 from convoy.kube.resources import CONFIG_MAPS
 from tests.e2e.harness.convoy import Convoy
@@ -141,5 +143,6 @@ async def test_in_manual_mode_a_tick_leaves_the_missing_pin_on_the_release(tenan
     await tenant.applied("app", "Pinned")
 
     passes = await tenant.passes("app")
-    while await tenant.passes("app") < passes + 2:
-        assert applied_of(await tenant.get("app"))["reason"] == "Pinned"
+    async with asyncio.timeout(tenant.patience):
+        while await tenant.passes("app") < passes + 2:
+            assert applied_of(await tenant.get("app"))["reason"] == "Pinned"

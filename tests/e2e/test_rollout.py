@@ -13,14 +13,16 @@ import pytest
 
 from convoy.api.names import SYNC_REQUESTED_AT
 from convoy.api.objects import Manifest, ObjectKey
+from tests.e2e.gated import make_ready
 from tests.e2e.harness.convoy import Convoy, condition_of
 from tests.e2e.hooked import FAILS, GO, job, placed, runs
 from tests.e2e.tenant import Tenant, applied_of, config_map, is_settled
 from tests.e2e.test_events_of_a_release import told
+from tests.e2e.workloads import READY_AT
 from workflows.contract import ReleaseId
 
 GOOD, FIX = "docker.io/library/web:1", "docker.io/library/web:3"
-BAD, SLOW = "fake.local/never-ready:2", "fake.local/ready-after-10s:2"
+BAD, LATE = "fake.local/never-ready:2", "docker.io/library/web:2"
 PRUNE = {"prune": {"orphaned": True}}
 LONG, SHORT = "10m", "2s"
 
@@ -30,10 +32,12 @@ def policy(timeout: str, action: str = "Rollback") -> dict[str, Any]:
 
 
 def web(namespace: str, image: str) -> str:
+    """Return a Deployment; one of the image LATE waits for a node."""
+    selector = f"nodeSelector: {{{READY_AT}: {namespace}}}, " if image == LATE else ""
     return (
         f"apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: web, namespace: {namespace}}}\n"
         "spec:\n  selector: {matchLabels: {app: web}}\n  template:\n    metadata: {labels: {app: web}}\n"
-        f"    spec: {{containers: [{{name: web, image: '{image}'}}]}}\n"
+        f"    spec: {{{selector}containers: [{{name: web, image: '{image}'}}]}}\n"
     )
 
 
@@ -213,16 +217,17 @@ async def test_a_failed_render_that_recovers_brings_nothing_back_unasked(
     convoy: Convoy, tenant: Tenant
 ) -> None:
     await healthy(tenant, policy=PRUNE | {"automatic": False})
-    await push(tenant, SLOW, SHORT)
+    await push(tenant, LATE, SHORT)
     await tenant.applied("app", "WaitingForSync")
     requested = await tenant.sync("app")
     await rolled(tenant, "RolledBack")
 
+    await make_ready(convoy, tenant)
     await tenant.until("app", lambda tree: condition_of(tree, "Healthy")["status"] == "True", "its health")
     tree = await tenant.applied("app", "WaitingForSync")
     assert tree["metadata"]["annotations"][SYNC_REQUESTED_AT] == requested
     assert rollout_of(tree)["phase"] == "RolledBack", "a person decides which of the two it is"
-    assert await image(convoy, tenant) == SLOW
+    assert await image(convoy, tenant) == LATE
 
 
 async def test_nothing_is_rolled_back_away_from_a_pin(convoy: Convoy, tenant: Tenant) -> None:

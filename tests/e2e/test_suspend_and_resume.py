@@ -1,6 +1,6 @@
 """`spec.suspend` holds a Release, and its end reconciles at once.
 
-The resync is two minutes and every wait here is shorter: what comes about, an event has brought about.
+The resync is an hour and every wait here is shorter: what comes about, an event has brought about.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Two Releases that want one object: one has it, the other waits and is woken (D14).
 
-The resync is two minutes and every wait here is shorter: a wait that ends was ended by an event.
+The resync is an hour and every wait here is shorter: a wait that ends was ended by an event.
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ from convoy.api.objects import Manifest, ObjectKey
 from tests.e2e.gated import GATE, make_ready, shop, stuck, waves_of
 from tests.e2e.harness.convoy import Convoy
 from tests.e2e.tenant import Tenant, applied_of, failed_tasks
+from tests.waiting import eventually
 from workflows.contract import ReleaseId
 
 
@@ -103,9 +104,12 @@ async def test_a_forced_sync_begins_again_with_a_deadline_of_its_own(tenant: Ten
 
 async def test_ticks_apply_the_finished_wave_again_and_keep_the_deadline(tenant: Tenant) -> None:
     waits = await stuck(tenant, policy={"interval": "1s"})
-    tree = waits
-    while (await tenant.steps("shop")).count("apply-wave") < 3:
-        tree = await tenant.applied("shop", "WaitingForWave")
+
+    async def applied_again() -> bool:
+        return (await tenant.steps("shop")).count("apply-wave") >= 3
+
+    await eventually(applied_again, within=tenant.patience)
+    tree = await tenant.applied("shop", "WaitingForWave")
     assert applied_of(tree)["message"].split(":")[:3] == applied_of(waits)["message"].split(":")[:3]
     assert tree["status"]["sync"]["runId"] == waits["status"]["sync"]["runId"]
     assert await tenant.config_map("flour") is None

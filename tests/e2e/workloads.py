@@ -4,6 +4,8 @@ from __future__ import annotations
 
 READY = "fake.local/ready:1"
 NEVER_READY = "fake.local/never-ready:1"
+READY_AT = "convoy-tests/ready"
+"""Label of a node; Pods that wait for a value of it are not ready before a node has it (`gated.make_ready`)."""
 
 
 def deployment(
@@ -13,9 +15,11 @@ def deployment(
     *,
     replicas: int = 1,
     wave: int | None = None,
+    waits_for: str = "",
     **spec: object,
 ) -> str:
-    """Return a Deployment as YAML; `spec` are further fields of it."""
+    """Return a Deployment as YAML; `spec` are further fields of it. Its Pods can be made to wait for a node."""
+    selector = f"nodeSelector: {{{READY_AT}: {waits_for}}}, " if waits_for else ""
     annotations = f', annotations: {{convoy.kumodo.io/sync-wave: "{wave}"}}' if wave is not None else ""
     more = "".join(f"  {field}: {value}\n" for field, value in spec.items())
     return (
@@ -23,7 +27,7 @@ def deployment(
         f"metadata: {{name: {name}, namespace: {namespace}{annotations}}}\n"
         f"spec:\n  replicas: {replicas}\n  selector: {{matchLabels: {{app: {name}}}}}\n{more}"
         f"  template:\n    metadata: {{labels: {{app: {name}}}}}\n"
-        f"    spec: {{containers: [{{name: main, image: {image!r}}}]}}\n"
+        f"    spec: {{{selector}containers: [{{name: main, image: {image!r}}}]}}\n"
     )
 
 

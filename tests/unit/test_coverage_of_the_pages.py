@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 TESTS = Path(__file__).resolve().parents[1]
-ROOMS = {"health", "hooks", "subresources"}
 _ID = re.compile(r"`([\w/]+\.py)::(\w+)`")
 
 
@@ -28,9 +27,6 @@ ROWS = list(rows())
 
 @pytest.mark.parametrize("proof", sorted({proof for _, proof in ROWS}))
 def test_what_a_sentence_names_is_there(proof: str) -> None:
-    if proof.startswith("room: "):
-        assert proof.removeprefix("room: ") in ROOMS
-        return
     found = _ID.fullmatch(proof)
     assert found is not None, f"{proof} names no test"
     path, name = found.groups()

@@ -13,6 +13,8 @@ from temporalio.client import (
     WorkflowExecutionStatus,
     WorkflowFailureError,
     WorkflowHandle,
+    WorkflowUpdateHandle,
+    WorkflowUpdateStage,
 )
 from temporalio.common import WorkflowIDConflictPolicy
 from temporalio.exceptions import ApplicationError
@@ -68,6 +70,16 @@ class Driver:
                 UpdateName.SYNC, args=args, start_workflow_operation=start, result_type=Settled
             )
         return settled
+
+    async def ask(self, id: str | None = None) -> WorkflowUpdateHandle[Settled]:
+        """Update `sync` of the open run; it has heard of it when this returns."""
+        async with asyncio.timeout(SAFETY):
+            return await self.open_sync().start_update(
+                UpdateName.SYNC,
+                id=id,
+                wait_for_stage=WorkflowUpdateStage.ACCEPTED,
+                result_type=Settled,
+            )
 
     async def wake(self, uid: str) -> None:
         """Tell the open run that its wait may be over."""
@@ -134,8 +146,8 @@ class Driver:
         return report
 
 
-async def result(handle: WorkflowHandle[Any, Any]) -> Any:
-    """Wait until a run has ended."""
+async def result(handle: WorkflowHandle[Any, Any] | WorkflowUpdateHandle[Any]) -> Any:
+    """Wait until a run has ended, or an update is answered."""
     async with asyncio.timeout(SAFETY):
         return await handle.result()
 

@@ -52,7 +52,10 @@ async def temporal_server(*, say: Callable[[str], None], long_history: int = 200
 async def scripted_worker(
     client: Client, queue: str, doubles: Doubles, *, cached: int
 ) -> AsyncIterator[None]:
-    """Run workers as `workers.worker` builds them, but for activities; `cached` workflows stay in memory."""
+    """Run workers as `workers.worker` builds them, but for activities; `cached` workflows stay in memory.
+
+    Debug mode is without the SDK's deadlock detector: a machine that stands still for two seconds is no failure.
+    """
     worker = Worker(
         client,
         task_queue=queue,
@@ -61,6 +64,7 @@ async def scripted_worker(
         workflow_runner=workflow_runner(),
         interceptors=[DropSurplusInput()],
         max_cached_workflows=cached,
+        debug_mode=True,
         build_id="tests",
     )
     observer = Worker(client, task_queue=queue + OBSERVING, activities=doubles.activities(), build_id="tests")

@@ -61,9 +61,9 @@ async def test_a_check_is_answered_by_the_pass_after_the_sync(driver: Driver, sc
 async def test_the_tick_bounds_the_wait_and_then_the_pass_is_not_patient(
     driver: Driver, script: Script
 ) -> None:
-    script.tick = 1.0
-    script.answer(Activity.DRIFT_PASS, DriftReport(Verdict.BUSY, uid=EARLY, tick=1.0))
-    await driver.drift(tick=1.0, uid=EARLY)
+    script.tick = 5.0
+    script.answer(Activity.DRIFT_PASS, DriftReport(Verdict.BUSY, uid=EARLY, tick=5.0))
+    await driver.drift(tick=5.0, uid=EARLY)
     check = asyncio.create_task(driver.check())
     assert (await check).verdict is Verdict.IN_SYNC
     asked = script.args(Activity.DRIFT_PASS)[:2]

@@ -79,10 +79,9 @@ async def test_an_update_to_a_resumed_run_is_not_answered_by_the_pass_that_began
     script.answer(Activity.APPLY_WAVE, failure("DeployFailed"))
     run = await driver.start_sync(SyncState(resume=resume))
     await gate.reached()
-    asked = asyncio.create_task(driver.sync_now())
-    await asyncio.sleep(0.3)
+    asked = await driver.ask()
     gate.open()
-    assert (await asked).reason == "Applied"
+    assert (await result(asked)).reason == "Applied"
     await result(run)
 
 

@@ -168,8 +168,8 @@ async def test_a_run_that_is_cancelled_by_hand_in_its_wait_ends_and_the_next_req
 
 @pytest.fixture
 def short(script: Script) -> Script:
-    """The gate waits for a second."""
-    return put_gate(script, timeout=1.0)
+    """The gate waits for some seconds."""
+    return put_gate(script, timeout=5.0)
 
 
 async def test_at_the_deadline_health_is_looked_at_once_more_and_then_the_sync_fails(
@@ -181,7 +181,7 @@ async def test_at_the_deadline_health_is_looked_at_once_more_and_then_the_sync_f
     error = await failed(await driver.sync())
     assert error.type == "DeployFailed"
     assert error.message == (
-        "wave 5 is not applied, since wave 1 is not healthy after 1s: "
+        "wave 5 is not applied, since wave 1 is not healthy after 5s: "
         "Deployment.apps shop/mill: 0 of 1 replicas are ready"
     )
     assert [one.trigger for one in short.args(Activity.RESOLVE)[1].requests] == [Trigger.TIMED_OUT]

@@ -23,7 +23,7 @@ LOST = (
 async def test_a_step_that_no_worker_finishes_is_a_failed_deploy(
     driver: Driver, script: Script, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(steps, "HEARTBEAT", timedelta(seconds=1))
+    monkeypatch.setattr(steps, "HEARTBEAT", timedelta(seconds=5))
     monkeypatch.setattr(
         steps, "RETRY", RetryPolicy(maximum_attempts=2, initial_interval=timedelta(seconds=1))
     )
@@ -38,7 +38,7 @@ async def test_a_step_that_no_worker_finishes_is_a_failed_deploy(
 async def test_a_step_that_another_worker_finishes_is_no_failure(
     driver: Driver, script: Script, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(steps, "HEARTBEAT", timedelta(seconds=1))
+    monkeypatch.setattr(steps, "HEARTBEAT", timedelta(seconds=5))
     frozen = script.hold(Activity.APPLY_WAVE)
     assert (await result(await driver.sync())).reason == "Applied"
     assert [wave.index for wave in script.args(Activity.APPLY_WAVE)] == [0, 0, 1]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
 from temporalio.client import WorkflowUpdateFailedError
 
@@ -34,22 +32,19 @@ async def test_during_a_pass_it_is_answered_by_the_next_one(driver: Driver, scri
     script.answer(Activity.APPLY_WAVE, failure("DeployFailed"))
     await driver.sync()
     await gate.reached()
-    asked = asyncio.create_task(driver.sync_now())
-    while not script.args(Activity.ASK_SYNC) and not asked.done():
-        gate.open()
-        await asyncio.sleep(0.01)
-    assert (await asked).reason == "Applied"
+    asked = await driver.ask()
+    gate.open()
+    assert (await result(asked)).reason == "Applied"
 
 
 async def test_many_at_once_get_the_answer_of_one_pass(driver: Driver, script: Script) -> None:
     gate = script.hold(Activity.RECORD)
     await driver.sync()
     await gate.reached()
-    asked = [asyncio.create_task(driver.sync_now()) for _ in range(5)]
-    await asyncio.sleep(0.5)
+    asked = [await driver.ask() for _ in range(5)]
     gate.open()
-    assert {(await one).reason for one in asked} == {"Applied"}
-    assert script.steps().count(Activity.RESOLVE) <= 6
+    assert {(await result(one)).reason for one in asked} == {"Applied"}
+    assert script.steps().count(Activity.RESOLVE) == 2
 
 
 @pytest.mark.parametrize("reason", ["WaitingForSync", "WaitingForClusterWave", "Suspended", "Unsupported"])
@@ -85,12 +80,11 @@ async def test_it_is_answered_after_the_render_got_lost(driver: Driver, script: 
 
 async def test_the_same_update_sent_twice_is_one_pass(driver: Driver, script: Script) -> None:
     gate = script.hold(Activity.RESOLVE)
-    run = await driver.sync()
+    await driver.sync()
     await gate.reached()
-    asked = [asyncio.create_task(run.execute_update("sync", id="once")) for _ in range(2)]
-    await asyncio.sleep(0.3)
+    asked = [await driver.ask("once") for _ in range(2)]
     gate.open()
-    first, second = await asyncio.gather(*asked)
+    first, second = [await result(one) for one in asked]
     assert first == second
     assert len(script.args(Activity.ASK_SYNC)) == 1
 

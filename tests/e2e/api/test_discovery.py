@@ -6,12 +6,14 @@ import asyncio
 import json
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from convoy.server.names import API_VERSION, GROUP, SUBRESOURCES
 from tests.e2e.harness.convoy import Convoy
 from tests.e2e.tenant import Tenant, config_map
+from tests.waiting import eventually
 
 
 async def kubectl(convoy: Convoy, *arguments: str, stdin: str = "") -> str:
@@ -30,13 +32,13 @@ async def test_both_forms_of_discovery_list_every_subresource(convoy: Convoy) ->
     assert {each["name"] for each in legacy["resources"]} == {f"releases/{name}" for name in SUBRESOURCES}
 
     accept = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
-    for _ in range(100):
+
+    async def resources() -> Any:
         answer = await convoy.home.request("GET", "/apis", accept=accept)
         groups = {each["metadata"]["name"]: each for each in json.loads(answer.body)["items"]}
-        if GROUP in groups and groups[GROUP]["versions"][0]["resources"]:
-            break
-        await asyncio.sleep(0.2)
-    parent = groups[GROUP]["versions"][0]["resources"][0]
+        return GROUP in groups and groups[GROUP]["versions"][0]["resources"]
+
+    parent = (await eventually(resources, "aggregated discovery"))[0]
     found = {each["subresource"]: set(each["verbs"]) for each in parent["subresources"]}
     assert set(found) == set(SUBRESOURCES)
     assert found["pin"] == {"get", "update", "delete"}
@@ -53,12 +55,11 @@ async def test_kubectl_knows_one_kind_of_releases(convoy: Convoy, tenant: Tenant
 async def test_kubectl_explains_a_release_and_finds_the_openapi_document(convoy: Convoy) -> None:
     assert "clusterRef" in await kubectl(convoy, "explain", "releases.spec")
 
-    for _ in range(100):
+    async def entry() -> Any:
         index = json.loads(await kubectl(convoy, "get", "--raw", "/openapi/v3"))
-        if f"apis/{API_VERSION}" in index["paths"]:
-            break
-        await asyncio.sleep(0.2)
-    url = index["paths"][f"apis/{API_VERSION}"]["serverRelativeURL"]
+        return index["paths"].get(f"apis/{API_VERSION}")
+
+    url = (await eventually(entry, "the OpenAPI document"))["serverRelativeURL"]
     document = json.loads(await kubectl(convoy, "get", "--raw", url))
     assert set(document["components"]["schemas"]) >= {kind for kind, _ in SUBRESOURCES.values()}
 

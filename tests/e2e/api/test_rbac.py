@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import secrets
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -15,6 +14,7 @@ from convoy.server.names import SUBRESOURCES
 from tests.e2e.harness.api import Api
 from tests.e2e.harness.convoy import Convoy
 from tests.e2e.tenant import Tenant, config_map
+from tests.waiting import eventually
 
 ROLES = Path(__file__).resolve().parents[3] / "deploy" / "kubernetes" / "base" / "rbac-users.yaml"
 RBAC = "rbac.authorization.k8s.io"
@@ -80,7 +80,8 @@ async def test_a_role_in_one_namespace_says_nothing_in_another(tenant: Tenant, u
 
 async def _known(api: Api, expected: bool) -> None:
     """The authorizer learns of a new role a moment later; a denial is remembered for some seconds."""
-    for _ in range(100):
-        if ((await api.raw("GET", "pin")).status != 403) == expected:
-            return
-        await asyncio.sleep(0.3)
+
+    async def as_expected() -> bool:
+        return ((await api.raw("GET", "pin")).status != 403) == expected
+
+    await eventually(as_expected, f"allowed: {expected}")

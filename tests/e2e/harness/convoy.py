@@ -220,6 +220,7 @@ def settings_of(stack: Stack, folder: Path, options: Mapping[str, str]) -> tuple
         "render_store_url": f"file://{folder / 'store'}",
         "allow_own_identity": "true",
         "allow_private_addresses": "true",
+        "resync": "1h",  # what comes about in a test, an event has brought about
         **options,
     }
     environment = {f"CONVOY_{name.upper()}": value for name, value in values.items()}

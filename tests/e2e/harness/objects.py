@@ -12,8 +12,9 @@ from convoy.kube.discovery import Discovery
 from convoy.kube.encode import apply_body
 from convoy.kube.errors import KindUnknown, NotFound
 from convoy.kube.resources import CRDS, Resource
+from tests.waiting import until_served
 
-KIND_WITHIN = 10.0
+KIND_WITHIN = 30.0
 """Seconds until a kind that was just defined is in discovery."""
 
 
@@ -114,17 +115,8 @@ class Objects:
 
     async def _until_served(self, made: Manifest) -> None:
         key = key_of(made)
-        if (key.group, key.kind) != (CRDS.group, CRDS.kind):
-            return
-        async with asyncio.timeout(30):
-            while not _established(await self._client.get(CRDS, None, key.name)):  # noqa: ASYNC110
-                await asyncio.sleep(0.05)
-        await self.resource(made["spec"]["group"], made["spec"]["names"]["kind"], within=30)
-
-
-def _established(crd: Manifest) -> bool:
-    conditions = (crd.get("status") or {}).get("conditions") or []
-    return any(each["type"] == "Established" and each["status"] == "True" for each in conditions)
+        if (key.group, key.kind) == (CRDS.group, CRDS.kind):
+            await until_served(self._client, key.name, self._discovery)
 
 
 def _namespace(resource: Resource, key: ObjectKey) -> str | None:

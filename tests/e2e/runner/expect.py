@@ -24,9 +24,9 @@ from tests.e2e.runner.reference import parse_kind, parse_reference
 from tests.e2e.runner.world import World
 from workflows.contract import Verdict
 
-GONE_WITHIN = 5.0
+GONE_WITHIN = 30.0
 """Seconds that a deleted object may take to be gone."""
-KIND_WITHIN = 5.0
+KIND_WITHIN = 30.0
 """Seconds that a new kind may take to be in discovery."""
 
 

@@ -155,7 +155,7 @@ async def _wait(world: World, step: do.Wait) -> None:
 async def _remember(world: World, step: do.Remember) -> None:
     for text in step.objects:
         key = parse_reference(text)
-        live = await world.convoy.objects.get(key, within=5)
+        live = await world.convoy.objects.get(key, within=30)
         if live is None:
             raise CaseFailed(f"{key} is not there")
         world.remembered[key] = live["metadata"]["uid"]

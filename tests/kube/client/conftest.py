@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
 import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from typing import Any
 
 import pytest
 from aiohttp import web
 
 from convoy.kube.client import Endpoint, KubeClient, Limits
 from convoy.kube.connection import connect_kubeconfig
-from convoy.kube.errors import KindUnknown
 from convoy.kube.resources import CRDS, Resource
 from deploy.stack.local import Stack
 from tests.kube.client.proxy import FaultyProxy
+from tests.waiting import until_served
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -61,19 +59,8 @@ async def custom(home: KubeClient) -> AsyncIterator[Resource]:
         },
     }
     await home.create(crd, CRDS)
-    conditions: list[Any] = []
-    while not any(each["type"] == "Established" and each["status"] == "True" for each in conditions):
-        await asyncio.sleep(0.05)
-        conditions = (await home.get(CRDS, None, name))["status"].get("conditions") or []
-    resource = Resource(group, "v1", "Foo", "foos", True)
-    while True:  # Established, but the path may still be unknown for a moment.
-        try:
-            await home.list(resource)
-        except KindUnknown:
-            await asyncio.sleep(0.05)
-        else:
-            break
-    yield resource
+    await until_served(home, name)
+    yield Resource(group, "v1", "Foo", "foos", True)
     await home.delete(CRDS, None, name)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import secrets
 from typing import Any
 
@@ -23,6 +22,7 @@ from convoy.kube.errors import (
     UidMismatch,
 )
 from convoy.kube.resources import CONFIG_MAPS, NAMESPACES, SECRETS, Resource
+from tests.waiting import eventually
 
 DEPLOYMENTS = Resource("apps", "v1", "Deployment", "deployments", True)
 POLICIES = Resource(
@@ -235,13 +235,15 @@ async def test_a_denial_by_an_admission_policy_is_the_users_fault(home: KubeClie
     await home.create(binding, BINDINGS)
     try:
         tree = manifest(CONFIG_MAPS, namespace, data={"k": "v"})
-        while True:  # A policy takes a moment to be in force.
+
+        async def denial() -> ApiError | None:
             try:
                 await home.apply(apply_body(tree), CONFIG_MAPS, namespace, "it", dry_run=True)
             except ApiError as caught:
-                error = caught
-                break
-            await asyncio.sleep(0.1)
+                return caught
+            return None
+
+        error = await eventually(denial)
         secret = manifest(SECRETS, namespace, stringData={"k": "pear-blossom"})
         about_secret = await refusal(home, SECRETS, secret, dry_run=True)
     finally:

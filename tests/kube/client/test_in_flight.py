@@ -31,10 +31,10 @@ async def test_requests_wait_for_a_free_slot() -> None:
 
 async def test_waiting_for_a_slot_does_not_count_as_the_servers_time() -> None:
     async def handler(request: web.Request) -> web.StreamResponse:
-        await asyncio.sleep(0.1)
+        await asyncio.sleep(0.3)
         return web.json_response({"kind": "ConfigMap"})
 
-    async with client_of(handler, limits=Limits(max_in_flight=1, request_timeout=0.4)) as client:
+    async with client_of(handler, limits=Limits(max_in_flight=1, request_timeout=2.0)) as client:
         await asyncio.gather(*(client.get(CONFIG_MAPS, "default", f"it-{i}") for i in range(8)))
 
 

@@ -11,7 +11,7 @@ from convoy.kube.client import KubeClient
 from convoy.kube.lease import Lease, LeaseOptions
 from convoy.kube.resources import LEASES
 
-FAST = LeaseOptions(duration=1.0, renew_deadline=0.6, retry=0.1)
+FAST = LeaseOptions(duration=5.0, renew_deadline=3.0, retry=0.5)
 
 
 class Candidates:
@@ -40,7 +40,7 @@ class Candidates:
         return lead
 
     async def until_leads(self, *expected: str) -> None:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while True:
                 if self.leading == list(expected):
                     return
@@ -58,7 +58,7 @@ async def test_one_leads_and_the_next_follows_at_its_end(home: KubeClient, names
     candidates.start("a")
     await candidates.until_leads("a")
     candidates.start("b")
-    await asyncio.sleep(1.5)
+    await asyncio.sleep(1.2 * FAST.duration)
     assert candidates.leading == ["a"]
     await candidates.stop("a")
     lease = await home.get(LEASES, namespace, "it")

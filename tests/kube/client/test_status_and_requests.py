@@ -19,6 +19,7 @@ from convoy.kube.encode import apply_body
 from convoy.kube.errors import NotFound, UidMismatch
 from convoy.kube.resources import CRDS, RELEASES, Resource
 from convoy.kube.status import write_status
+from tests.waiting import until_served
 
 NOW = datetime(2030, 1, 1, 12, 0, 0, tzinfo=UTC)
 CRD = (Path(__file__).parents[3] / "deploy/crds/releases.convoy.kumodo.io.yaml").read_text()
@@ -88,10 +89,7 @@ async def release(home: KubeClient, namespace: str) -> AsyncIterator[str]:
     """A Release's namespace; its name is `it`."""
     crd = yaml.safe_load(CRD)
     await home.apply(apply_body(crd), CRDS, None, crd["metadata"]["name"])
-    conditions: list[Manifest] = []
-    while not any(each["type"] == "Established" and each["status"] == "True" for each in conditions):
-        await asyncio.sleep(0.05)
-        conditions = (await home.get(CRDS, None, crd["metadata"]["name"]))["status"].get("conditions") or []
+    await until_served(home, crd["metadata"]["name"])
     spec = {"clusterRef": {"name": "x"}, "source": {"inline": {"files": {}}}, "content": {"manifests": {}}}
     tree = {"apiVersion": RELEASES.api_version, "kind": RELEASES.kind, "spec": spec}
     await home.create({**tree, "metadata": {"name": "it", "namespace": namespace}}, RELEASES)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -14,9 +13,9 @@ from convoy.api.names import GROUP, VERSION
 from convoy.kube.client import KubeClient
 from convoy.kube.connection import connect_kubeconfig
 from convoy.kube.encode import apply_body
-from convoy.kube.resources import Resource
+from convoy.kube.resources import CRDS, Resource
+from tests.waiting import until_served
 
-CRDS = Resource("apiextensions.k8s.io", "v1", "CustomResourceDefinition", "customresourcedefinitions", False)
 RELEASES = Resource(GROUP, VERSION, release.KIND, release.PLURAL, True)
 CLUSTERS = Resource(GROUP, VERSION, cluster.KIND, cluster.PLURAL, True)
 INVENTORIES = Resource(GROUP, VERSION, inventory.KIND, inventory.PLURAL, True)
@@ -29,18 +28,5 @@ async def server(stack: Any) -> AsyncIterator[KubeClient]:
         for crd in generate_crds():
             name = crd["metadata"]["name"]
             await client.apply(apply_body(crd), CRDS, None, name, manager="tests")
-            await _until_established(client, name)
+            await until_served(client, name)
         yield client
-
-
-async def _until_established(client: KubeClient, name: str) -> None:
-    async with asyncio.timeout(30):
-        while True:
-            if _established(await client.get(CRDS, None, name)):
-                return
-            await asyncio.sleep(0.1)
-
-
-def _established(crd: dict[str, Any]) -> bool:
-    conditions = crd.get("status", {}).get("conditions") or []
-    return any(entry["type"] == "Established" and entry["status"] == "True" for entry in conditions)

@@ -57,6 +57,6 @@ async def test_kubectl_wait(
     await server.apply(apply_body(sent), RELEASES, namespace, "full", subresource="status")
 
     command = [stack.tool("kubectl"), "--kubeconfig", stack.kubeconfig, "-n", namespace]
-    command += ["wait", "--for=condition=Ready", "--timeout=2s", "rel/full"]
+    command += ["wait", "--for=condition=Ready", f"--timeout={30 if ends else 2}s", "rel/full"]
     waited = await asyncio.to_thread(subprocess.run, command, capture_output=True, check=False)
     assert (waited.returncode == 0) is ends, waited.stderr

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import secrets
 import shutil
 import subprocess
@@ -21,6 +20,7 @@ from convoy.kube.discovery import Discovery
 from convoy.kube.encode import apply_body, decode, encode
 from convoy.kube.errors import NamespaceMissing
 from deploy.stack.local import Stack
+from tests.waiting import eventually
 
 DEPLOY = Path(__file__).resolve().parents[3] / "deploy"
 BASE = DEPLOY / "kubernetes" / "base"
@@ -136,17 +136,13 @@ async def allowed(home: KubeClient, user: str, lines: list[str], *, namespace: s
     return [line for line in lines if await may(home, user, line, namespace=namespace)]
 
 
-async def eventually_allowed(
-    home: KubeClient, user: str, lines: list[str], *, namespace: str = ""
-) -> list[str]:
+async def until_allowed(home: KubeClient, user: str, lines: list[str], *, namespace: str = "") -> None:
     """The authoriser learns of roles a moment after they were made."""
-    found: list[str] = []
-    for _ in range(50):
-        found = await allowed(home, user, lines, namespace=namespace)
-        if found == lines:
-            break
-        await asyncio.sleep(0.2)
-    return found
+
+    async def all_of_them() -> bool:
+        return await allowed(home, user, lines, namespace=namespace) == lines
+
+    await eventually(all_of_them, f"leave for {user} to {lines}")
 
 
 EVERYWHERE = [
@@ -183,13 +179,13 @@ NEVER = [
 
 async def test_convoy_may_do_what_it_does(home: KubeClient, roles: str) -> None:
     user = CONVOY.format(namespace=roles)
-    assert await eventually_allowed(home, user, EVERYWHERE) == EVERYWHERE
-    assert await eventually_allowed(home, user, AT_HOME, namespace=roles) == AT_HOME
+    await until_allowed(home, user, EVERYWHERE)
+    await until_allowed(home, user, AT_HOME, namespace=roles)
 
 
 async def test_convoy_may_do_nothing_else(home: KubeClient, roles: str) -> None:
     user = CONVOY.format(namespace=roles)
-    await eventually_allowed(home, user, EVERYWHERE)
+    await until_allowed(home, user, EVERYWHERE)
     assert await allowed(home, user, NEVER, namespace="default") == []
 
 
@@ -199,12 +195,12 @@ async def test_the_admin_of_a_namespace_has_releases_and_clusters(home: KubeClie
         for plural in ("releases", "clusters")
         for verb in ("get", "list", "watch", "create", "update", "patch", "delete")
     ]
-    assert await eventually_allowed(home, TENANT, wanted, namespace=roles) == wanted
+    await until_allowed(home, TENANT, wanted, namespace=roles)
 
 
 async def test_nobody_but_convoy_writes_inventories(home: KubeClient, roles: str) -> None:
     read = [f"{verb} {GROUP}/releaseinventories" for verb in ("get", "list", "watch")]
-    assert await eventually_allowed(home, TENANT, read, namespace=roles) == read
+    await until_allowed(home, TENANT, read, namespace=roles)
 
     write = [
         f"{verb} {GROUP}/{plural}"
@@ -215,6 +211,6 @@ async def test_nobody_but_convoy_writes_inventories(home: KubeClient, roles: str
 
 
 async def test_tenants_write_no_status(home: KubeClient, roles: str) -> None:
-    await eventually_allowed(home, TENANT, [f"create {GROUP}/releases"], namespace=roles)
+    await until_allowed(home, TENANT, [f"create {GROUP}/releases"], namespace=roles)
     write = [f"{verb} {GROUP}/releases/status" for verb in ("update", "patch")]
     assert await allowed(home, TENANT, write, namespace=roles) == []

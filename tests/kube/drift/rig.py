@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import uuid
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -119,15 +118,6 @@ class Rig:
             "metadata": {"name": name, "namespace": self.namespace},
             "data": data,
         }
-
-
-async def until(check: Callable[[], Awaitable[bool]]) -> None:
-    """Wait until the cluster has caught up."""
-    for _ in range(300):
-        if await check():
-            return
-        await asyncio.sleep(0.1)
-    raise TimeoutError(check.__name__)
 
 
 def rendered(manifest: Manifest) -> RenderedObject:

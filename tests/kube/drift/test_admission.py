@@ -8,7 +8,8 @@ import pytest
 from convoy.api.objects import Manifest
 from convoy.drift.results import DriftStatus
 from convoy.kube.errors import Rejected
-from tests.kube.drift.rig import Rig, pointers, until
+from tests.kube.drift.rig import Rig, pointers
+from tests.waiting import eventually
 
 
 def _match(rig: Rig) -> dict[str, Any]:
@@ -55,7 +56,7 @@ async def labelling(rig: Rig) -> AsyncIterator[Rig]:
     async def in_force() -> bool:
         return (await rig.apply(probe))["metadata"].get("labels") is not None
 
-    await until(in_force)
+    await eventually(in_force)
     yield rig
     for manifest in installed:
         await rig.delete(manifest)
@@ -78,7 +79,7 @@ async def forbidding(rig: Rig) -> AsyncIterator[Rig]:
             return True
         return False
 
-    await until(in_force)
+    await eventually(in_force)
     yield rig
     for manifest in installed:
         await rig.delete(manifest)

@@ -6,8 +6,8 @@ import pytest
 
 from convoy.api.objects import Manifest
 from convoy.drift.results import DriftStatus
-from convoy.kube.resources import CRDS
-from tests.kube.drift.rig import Rig, pointers, until
+from tests.kube.drift.rig import Rig, pointers
+from tests.waiting import until_served
 
 SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -66,18 +66,7 @@ async def define(rig: Rig, schema: dict[str, Any]) -> Manifest:
         },
     }
     await rig.apply(crd)
-
-    async def established() -> bool:
-        live = await rig.client.get(CRDS, None, crd["metadata"]["name"])
-        conditions = live["status"]["conditions"] or ()
-        return any(each["type"] == "Established" and each["status"] == "True" for each in conditions)
-
-    async def discovered() -> bool:
-        await rig.discovery.refresh()
-        return await rig.discovery.namespaced(group, "Kettle") is not None
-
-    await until(established)
-    await until(discovered)
+    await until_served(rig.client, crd["metadata"]["name"], rig.discovery)
     return crd
 
 

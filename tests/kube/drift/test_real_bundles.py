@@ -23,7 +23,8 @@ from convoy.render.normalise import normalise
 from convoy.render.objects import File
 from deploy.stack.local import Stack
 from tests.go_modules import go_module
-from tests.kube.drift.rig import Rig, pointers, until
+from tests.kube.drift.rig import Rig, pointers
+from tests.waiting import eventually
 
 PROMETHEUS_OPERATOR = "github.com/prometheus-operator/prometheus-operator@v0.85.0"
 CERT_MANAGER = "github.com/cert-manager/cert-manager@v1.21.2"
@@ -122,4 +123,4 @@ async def until_absent(rig: Rig, manifest: Manifest) -> None:
         except ApiError:
             return True
 
-    await until(absent)
+    await eventually(absent)

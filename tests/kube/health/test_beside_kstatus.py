@@ -26,16 +26,18 @@ def verdicts(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     if go is None:
         pytest.skip("Go is not installed, and kstatus is a Go library")
     binary = tmp_path_factory.mktemp("kstatus") / "kstatus"
-    built = subprocess.run(
-        [go, "build", "-o", str(binary), "."],
-        cwd=PROGRAM,
-        env={**os.environ, "GOWORK": "off", "GOFLAGS": ""},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if built.returncode != 0:
-        pytest.skip(f"kstatus cannot be built: {built.stderr[-500:]}")
+
+    def run_go(*arguments: str) -> subprocess.CompletedProcess[str]:
+        env = {**os.environ, "GOWORK": "off", "GOFLAGS": ""}
+        return subprocess.run(
+            [go, *arguments], cwd=PROGRAM, env=env, capture_output=True, text=True, check=False
+        )
+
+    fetched = run_go("mod", "download")
+    if fetched.returncode != 0:
+        pytest.skip(f"kstatus cannot be downloaded: {fetched.stderr[-500:]}")
+    built = run_go("build", "-o", str(binary), ".")
+    assert built.returncode == 0, built.stderr
     lines = "\n".join(json.dumps(case.tree) for case in CASES)
     return subprocess.run(
         [str(binary)], input=lines, capture_output=True, text=True, check=True

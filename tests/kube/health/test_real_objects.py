@@ -7,9 +7,9 @@ import pytest
 from convoy.api.release import HealthCheck
 from convoy.api.rendered import RenderedObject
 from convoy.health.checks import health_checks
-from convoy.kube.errors import KindUnknown
 from convoy.kube.resources import CRDS
 from tests.kube.health.rig import Rig
+from tests.waiting import until_served
 
 READY, LATE = "fake.local/ready:1", "fake.local/ready-after-2s:1"
 NEVER, CRASHES = "fake.local/never-ready:1", "fake.local/crash-loop:1"
@@ -192,10 +192,5 @@ async def test_a_custom_resource_by_its_conditions_and_by_a_check_of_the_release
 
 async def box(rig: Rig, group: str) -> RenderedObject:
     """A custom resource, as soon as its kind is served."""
-    while True:
-        try:
-            return await rig.apply(
-                f"{{apiVersion: {group}/v1, kind: Box, metadata: {{name: it}}, spec: {{}}}}"
-            )
-        except KindUnknown:
-            await rig.discovery.refresh()
+    await until_served(rig.client, f"boxes.{group}", rig.discovery)
+    return await rig.apply(f"{{apiVersion: {group}/v1, kind: Box, metadata: {{name: it}}, spec: {{}}}}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
 
 import pytest
@@ -11,25 +10,19 @@ from convoy.api.crd import generate_crds
 from convoy.kube.client import KubeClient
 from convoy.kube.connection import connect_kubeconfig
 from convoy.kube.encode import apply_body
-from convoy.kube.errors import ApiError
-from convoy.kube.resources import CRDS, RELEASES
+from convoy.kube.resources import CRDS
 from deploy.stack.local import Stack
 from tests.kube.hooks.rig import HookRig
+from tests.waiting import until_served
 
 
 @pytest.fixture(scope="package")
 async def home(stack: Stack) -> AsyncIterator[KubeClient]:
     async with await connect_kubeconfig(stack.kubeconfig) as client:
         for crd in generate_crds():
-            await client.apply(apply_body(crd), CRDS, None, crd["metadata"]["name"], manager="tests")
-        async with asyncio.timeout(30):
-            while True:
-                try:
-                    await client.list(RELEASES)
-                except ApiError:
-                    await asyncio.sleep(0.1)
-                else:
-                    break
+            name = crd["metadata"]["name"]
+            await client.apply(apply_body(crd), CRDS, None, name, manager="tests")
+            await until_served(client, name)
         yield client
 
 

@@ -12,7 +12,8 @@ from convoy.api.names import HOOK_FINALIZER
 from convoy.hooks.jobs import find_job
 from convoy.hooks.leftovers import as_ended, end_jobs, strays, superseded
 from convoy.sync.interruptions import Fenced
-from tests.kube.hooks.rig import POLL, A, B, HookRig, job, render_of
+from tests.kube.hooks.rig import A, B, HookRig, job, render_of
+from tests.waiting import eventually
 
 HANGS, FAILS = "fake.local/job-hangs:1", "fake.local/job-fails:1"
 
@@ -27,9 +28,19 @@ async def names(rig: HookRig) -> list[str]:
 
 
 async def until(rig: HookRig, wanted: list[str]) -> None:
-    async with asyncio.timeout(30):
-        while await names(rig) != wanted:  # noqa: ASYNC110
-            await asyncio.sleep(POLL)
+    async def as_wanted() -> bool:
+        return await names(rig) == wanted
+
+    await eventually(as_wanted, f"the Jobs of the runs {wanted}")
+
+
+async def replaced(rig: HookRig, ref: str) -> None:
+    """Go on until the run for another render has been ended and one for this render has a Job."""
+
+    async def has_begun() -> bool:
+        return bool((await rig.advance(render=render_of(ref=ref))).jobs)
+
+    await eventually(has_begun)
 
 
 @pytest.mark.parametrize(
@@ -62,13 +73,10 @@ async def test_a_run_for_a_render_that_nobody_wants_any_more_has_ended_before_th
     (first,) = await rig.jobs()
     assert first["metadata"]["finalizers"] == [HOOK_FINALIZER]
 
-    standing = await rig.advance(render=render_of(ref=B))
-    while standing.message.endswith("is being ended"):
-        standing = await rig.advance(render=render_of(ref=B))
+    await replaced(rig, B)
 
     (second,) = await rig.jobs()
     assert second["metadata"]["uid"] != first["metadata"]["uid"]
-    assert standing.jobs
     entry = await rig.entry("a")
     assert (entry.render_ref, entry.run, entry.phase) == (B, 2, "Running")
 
@@ -125,7 +133,7 @@ async def test_a_hook_that_is_changed_while_it_runs_is_ended_and_made_again(rig:
     assert ended.message == "it was ended, since its hook was changed"
     again = await rig.due()
     assert again[0].number == 2
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while (await rig.entry("a")).run != 2:
             standing = await rig.advance(runs=again)
     assert first is None or await find_job(rig.client, first) is None
@@ -142,8 +150,7 @@ async def test_a_late_attempt_touches_no_job_of_a_later_run(rig: HookRig) -> Non
     await rig.release({"name": "a", "job": job(HANGS)})
     late = await rig.due()
     await rig.advance()
-    while not (await rig.advance(render=render_of(ref=B))).jobs:  # noqa: ASYNC110
-        await asyncio.sleep(POLL)
+    await replaced(rig, B)
     (second,) = await rig.jobs()
 
     with pytest.raises(Fenced):

@@ -33,7 +33,7 @@ from deploy.stack.certificates import Certificates, Pair, issue_serving, make_ce
 
 ADMIN = {"X-Remote-User": "root", "X-Remote-Group": "system:masters"}
 CONFIG_MAP = "front-proxy"
-WITHIN = 30.0
+WITHIN = 60.0
 
 
 class NoWorkflows:

@@ -11,6 +11,7 @@ import pytest
 
 from deploy.stack.certificates import issue_serving, make_certificates
 from tests.kube.server.site import ADMIN, Site
+from tests.waiting import eventually
 
 
 async def test_a_new_authority_of_the_front_proxy_takes_over_without_a_restart(
@@ -40,10 +41,10 @@ async def test_a_renewed_serving_certificate_is_served_without_a_restart(site: S
     assert await served(site) == before
     site.serving.key.write_bytes(new.key.read_bytes())
 
-    for _ in range(100):
-        if await served(site) != before:
-            break
-        await asyncio.sleep(0.1)
+    async def renewed() -> bool:
+        return await served(site) != before
+
+    await eventually(renewed)
     assert await served(site) == ssl.PEM_cert_to_DER_cert(new.certificate.read_text())
     context = ssl.create_default_context(cafile=str(tmp_path / "renewed" / "server-ca.crt"))
     context.load_cert_chain(site.keys.front_proxy.certificate, site.keys.front_proxy.key)

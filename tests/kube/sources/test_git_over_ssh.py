@@ -62,7 +62,7 @@ def ssh_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SshServer]:
 
 
 def wait_for(port: int) -> None:
-    for _ in range(100):
+    for _ in range(600):
         try:
             with socket.create_connection(("127.0.0.1", port), timeout=1):
                 return

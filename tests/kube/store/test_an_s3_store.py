@@ -35,7 +35,7 @@ def s3(stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 def wait_for(address: str) -> None:
     host, port = address.split(":")
-    for _ in range(200):
+    for _ in range(600):
         try:
             with socket.create_connection((host, int(port)), timeout=1):
                 return

@@ -16,7 +16,8 @@ from convoy.kube.resources import CRDS, NAMESPACES
 from convoy.kube.targets import Target
 from convoy.sync.ownership import Ownership
 from deploy.stack.local import Stack
-from tests.kube.sync.rig import Rig, eventually
+from tests.kube.sync.rig import Rig
+from tests.waiting import until_served
 
 
 @pytest.fixture(scope="session")
@@ -25,13 +26,7 @@ async def home(stack: Stack) -> AsyncIterator[KubeClient]:
         for crd in generate_crds():
             name = crd["metadata"]["name"]
             await client.apply(apply_body(crd), CRDS, None, name, manager="tests")
-
-            async def served(name: str = name) -> bool:
-                status = (await client.get(CRDS, None, name)).get("status") or {}
-                conditions = status.get("conditions") or []
-                return any(each["type"] == "Established" and each["status"] == "True" for each in conditions)
-
-            await eventually(served)
+            await until_served(client, name)
         yield client
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import itertools
 import json
 import secrets
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -31,6 +30,7 @@ from convoy.sync.inventory import Entry, Record
 from convoy.sync.ledger import Ledger
 from convoy.sync.ownership import Ownership
 from convoy.sync.prune import Pruned, prune
+from tests.waiting import eventually
 
 _epochs = itertools.count(1)
 
@@ -347,12 +347,6 @@ def _wave(manifest: Manifest) -> int:
 
 def entries(*manifests: Manifest) -> tuple[Entry, ...]:
     return entries_of(render_of(*manifests).objects)
-
-
-async def eventually(true: Callable[[], Awaitable[bool]], *, within: float = 30.0) -> None:
-    async with asyncio.timeout(within):
-        while not await true():  # noqa: ASYNC110
-            await asyncio.sleep(0.05)
 
 
 def key(kind: str, name: str, *, namespace: str = "", group: str = "") -> ObjectKey:

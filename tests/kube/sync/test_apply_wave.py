@@ -3,7 +3,6 @@ D15)."""
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
 import pytest
@@ -17,6 +16,7 @@ from convoy.sync.dryrun import Seen, dry_run
 from convoy.sync.interruptions import Fenced, Interrupted
 from convoy.sync.ledger import Ledger
 from tests.kube.sync.rig import Rig, key, render_of
+from tests.waiting import until_served
 
 
 async def claimed(rig: Rig, release: Release, *manifests: Manifest) -> Ledger:
@@ -228,8 +228,7 @@ async def test_heals_once_the_kind_is_there(rig: Rig) -> None:
     with pytest.raises(DeployFailed):
         await rig.sync(release, render_of(unicorn))
     await rig.create(rig.crd("Unicorn"))
-    await asyncio.sleep(0.5)
-    await rig.target.discovery.refresh()
+    await until_served(rig.home, f"unicorns.{rig.group}", rig.target.discovery)
     await rig.sync(release, render_of(unicorn))
     assert await rig.get(unicorn) is not None
 

@@ -11,7 +11,8 @@ from convoy.api.release import Release
 from convoy.sync.claim import let_go
 from convoy.sync.inventory import Record
 from convoy.sync.ownership import Ownership
-from tests.kube.sync.rig import Rig, eventually, render_of
+from tests.kube.sync.rig import Rig, render_of
+from tests.waiting import eventually
 
 RACES = 100
 

@@ -10,8 +10,9 @@ from convoy.api.errors import Unappliable
 from convoy.api.objects import Manifest
 from convoy.kube.connection import impersonating
 from convoy.sync.dryrun import DryRun, dry_run
-from tests.kube.sync.rig import Rig, eventually, render_of, retarget
+from tests.kube.sync.rig import Rig, render_of, retarget
 from tests.rights import allow_config_maps
+from tests.waiting import eventually
 
 
 def deployment(rig: Rig, name: str, **changes: Any) -> Manifest:

@@ -16,7 +16,8 @@ from convoy.sync.claim import let_go
 from convoy.sync.interruptions import Fenced
 from convoy.sync.inventory import Entry, Record
 from convoy.sync.ledger import Ledger
-from tests.kube.sync.rig import Rig, epoch, eventually, render_of
+from tests.kube.sync.rig import Rig, epoch, render_of
+from tests.waiting import eventually
 
 
 def with_objects(record: Record, *names: str) -> Record:

@@ -18,7 +18,8 @@ from convoy.sync.interruptions import Interrupted
 from convoy.sync.inventory import sending
 from convoy.sync.prune import Pruned, prune
 from convoy.sync.prune_plan import Action
-from tests.kube.sync.rig import Rig, eventually, render_of, retarget
+from tests.kube.sync.rig import Rig, render_of, retarget
+from tests.waiting import eventually
 
 
 async def test_deletes_what_left_the_render_and_nothing_that_looks_alike(rig: Rig) -> None:

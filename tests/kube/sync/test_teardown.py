@@ -17,7 +17,8 @@ from convoy.kube.resources import CLUSTERS, INVENTORIES, NAMESPACES, RELEASES, S
 from convoy.kube.targets import Target
 from convoy.sync.finalizers import ensure_finalizers
 from convoy.sync.teardown import TornDown, teardown
-from tests.kube.sync.rig import Rig, epoch, eventually, render_of, retarget
+from tests.kube.sync.rig import Rig, epoch, render_of, retarget
+from tests.waiting import eventually
 
 
 async def cluster(rig: Rig) -> Cluster:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import pytest
@@ -45,10 +44,9 @@ def test_patterns(root: Path, patterns: dict[str, tuple[str, ...]], expected: li
 @pytest.mark.parametrize("pattern", ["*a" * 30 + "b.yaml", "**/" * 300 + "x", "*?" * 500])
 def test_a_pattern_of_many_stars_takes_no_time(pattern: str) -> None:
     files = {f"{'a' * 120}/{'a' * 120}.yaml": b""}
-    began = time.monotonic()
 
+    # A regular expression would take years, so that this would not end.
     assert not manifest_files_in_memory(files, ".", ManifestsContent(include=(pattern,)))
-    assert time.monotonic() - began < 5  # a regular expression takes years
 
 
 @pytest.mark.parametrize("field", ["include", "exclude"])

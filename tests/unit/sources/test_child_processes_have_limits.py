@@ -23,6 +23,14 @@ async def python(code: str, folder: Path, limits: ProcessLimits | None = None) -
     return done.code, done.output, done.errors
 
 
+def limited(what: str, value: int) -> str:
+    """Return code that waits for its limit: it is set from outside, a moment after the child has begun."""
+    return (
+        "import resource, time\n"
+        f"while resource.getrlimit(resource.RLIMIT_{what})[0] != {value}: time.sleep(0.01)\n"
+    )
+
+
 async def test_output_errors_and_code_are_returned(tmp_path: Path) -> None:
     code = "import sys; print('out'); print('err', file=sys.stderr); sys.exit(3)"
 
@@ -68,7 +76,7 @@ async def test_endless_errors_are_cut(tmp_path: Path) -> None:
 
 
 async def test_memory_is_limited(tmp_path: Path) -> None:
-    code = "import time; time.sleep(0.3); x = bytearray(10**9); print(len(x))"
+    code = limited("DATA", 200_000_000) + "x = bytearray(10**9); print(len(x))"
 
     ended, output, errors = await python(code, tmp_path, ProcessLimits(memory_bytes=200_000_000))
 
@@ -77,7 +85,7 @@ async def test_memory_is_limited(tmp_path: Path) -> None:
 
 
 async def test_the_size_of_a_file_is_limited(tmp_path: Path) -> None:
-    code = "import time; time.sleep(0.3); open('big', 'wb').write(b'x' * 10**6)"
+    code = limited("FSIZE", 1000) + "open('big', 'wb').write(b'x' * 10**6)"
 
     ended, _, _ = await python(code, tmp_path, ProcessLimits(file_bytes=1000))
 
