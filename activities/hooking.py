@@ -55,7 +55,9 @@ class Hooking:
                     raise
                 # The render is applied and recorded: there is no failure to make of it, but a run to see done.
                 again = datetime.now(UTC).timestamp() + AGAIN_SECONDS
-                return HooksAnswer(False, WaitingForHook.reason, error.message, again)
+                return HooksAnswer(
+                    done=False, reason=WaitingForHook.reason, message=error.message, deadline=again
+                )
         if standing.done and standing.failures and asked.stage is HookStage.PRE_SYNC:
             name = this_release()
             command = f"kubectl convoy release sync {name.name} -n {name.namespace}"
@@ -63,7 +65,11 @@ class Hooking:
         if standing.jobs:
             await self._services.signals.watch(this_release(), Watch(asked.plan.uid, jobs=standing.jobs))
         return HooksAnswer(
-            standing.done, standing.reason, standing.message, _look_again(standing), standing.awaits
+            done=standing.done,
+            reason=standing.reason,
+            message=standing.message,
+            deadline=_look_again(standing),
+            awaits=standing.awaits,
         )
 
     async def _advance(self, asked: HooksInput, lease: Lease) -> Standing:
