@@ -86,7 +86,8 @@ def claim(folder: Path) -> State:
                 f"the stack in {folder} belongs to the running process {previous.owner.pid}; stop that first"
             )
         if previous.owner is None and previous.is_running():
-            raise StackError(f"a stack runs in {folder}; stop it with: python -m deploy.stack down {folder}")
+            down = f".venv/bin/python -m deploy.stack down {folder}"
+            raise StackError(f"a stack runs in {folder}; stop it with: {down}")
         clear(folder)
     folder.mkdir(parents=True, exist_ok=True)
     state = State(owner=this_process())
