@@ -26,8 +26,7 @@ from convoy.drift.compare import ignore_live
 from convoy.drift.fights import FightState, Heal, detect_fights
 from convoy.drift.results import Counts, ScanResult
 from convoy.drift.scan import scan
-from convoy.drift.verdict import Verdict as Finding
-from convoy.drift.verdict import undetermined, verdict_of
+from convoy.drift.verdict import InSyncVerdict, undetermined, verdict_of
 from convoy.health.assessment import Assessment
 from convoy.kube.errors import NotFound
 from convoy.kube.resources import INVENTORIES, RELEASES
@@ -76,7 +75,7 @@ class _Subject:
 class _Pass:
     """What one pass found: the verdict, and what it compared."""
 
-    finding: Finding
+    verdict: InSyncVerdict
     result: ScanResult | None = None
     render_ref: str = ""
     """The render that a sync would apply; empty where it would apply none."""
@@ -131,7 +130,7 @@ class Drifting:
     async def _conclude(self, asked: DriftInput, subject: _Subject, found: _Pass) -> DriftReport:
         """Say what a pass found, on the Release and to the workflow."""
         release = subject.release
-        await write_in_sync(self._services.home, subject.tree, found.finding)
+        await write_in_sync(self._services.home, subject.tree, found.verdict)
         await recheck(self._services, subject.tree, found.health)
         report = await self._report(asked, release, found)
         if asked.cause is Cause.TICK and not release.spec.sync_policy.automatic:
@@ -191,18 +190,18 @@ class Drifting:
         return _Pass(verdict_of(result), result, desired.to_apply, health)
 
     async def _report(self, asked: DriftInput, release: Release, found: _Pass) -> DriftReport:
-        finding = found.finding
-        counts = finding.counts or Counts(total=0)
+        verdict = found.verdict
+        counts = verdict.counts or Counts(total=0)
         changes = ""
         if found.result is not None and found.result.drifted:
             data = msgspec.json.encode([one.tree() for one in found.result.drifted])
             await self._services.renders.save_blob(release.metadata.uid, CHANGES, data)
             changes = CHANGES
-        heal = finding.drifted and bool(found.render_ref) and heals(release)
+        heal = verdict.drifted and bool(found.render_ref) and heals(release)
         fights = await self._fights(asked, release, found, heal=heal)
         return DriftReport(
-            Verdict(finding.reason),
-            message=finding.message,
+            Verdict(verdict.reason),
+            message=verdict.message,
             compared=counts.compared,
             in_sync=counts.in_sync,
             modified=counts.modified,

@@ -22,7 +22,7 @@ from convoy.api.names import MANAGER, MANAGER_RETRY, SYNC_FORCE_REQUESTED_AT
 from convoy.api.objects import Manifest
 from convoy.api.release import Release, SyncPolicy
 from convoy.api.release_status import Rollout
-from convoy.health.rollout import Phase
+from convoy.health.rollout import RolloutPhase, is_rolled_back
 from convoy.kube.errors import NotFound, UidMismatch
 from convoy.kube.resources import RELEASES
 from convoy.kube.retry import with_retries
@@ -121,7 +121,7 @@ class Recording:
         try:
             release = Release.read(tree | {"status": (tree.get("status") or {}) | status})
             rollout = release.status.rollout
-            if rollout is None or rollout.phase != Phase.PROGRESSING:
+            if rollout is None or rollout.phase != RolloutPhase.PROGRESSING:
                 return None
             failed = outcome.reason == HookFailed.reason and plan.render_ref == rollout.render_ref
             inventory = await inventory_of(self._services, release)
@@ -137,7 +137,7 @@ class Recording:
         """Tell what became of the rollout, and ask for the pass that brings the last healthy render back."""
         before, after = rollout_of(known), rollout_of(tree)
         await tell_rollout(self._services, tree, before, after)
-        if after is not None and after.phase == Phase.ROLLED_BACK and after.render_ref == plan.render_ref:
+        if is_rolled_back(after, plan.render_ref):
             request = SyncRequest(trigger=Trigger.ROLLOUT_FAILED, uid=plan.uid)
             await self._services.signals.sync(this_release(), request)
 

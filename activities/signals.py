@@ -10,7 +10,16 @@ from temporalio.client import Client, WorkflowExecutionStatus
 from temporalio.common import Priority, WorkflowIDConflictPolicy, WorkflowIDReusePolicy
 from temporalio.service import RPCError, RPCStatusCode
 
-from workflows.contract import Cause, Changed, DriftStart, ReleaseId, SignalName, SyncEnded, SyncRequest, Watch
+from workflows.contract import (
+    Cause,
+    Changed,
+    DriftStart,
+    ReleaseId,
+    SignalName,
+    SyncEnded,
+    SyncRequest,
+    Watch,
+)
 
 SYNC_WORKFLOW = "Sync"
 DRIFT_WORKFLOW = "Drift"

@@ -17,7 +17,7 @@ from convoy.api.release_status import RENDER_REF
 from convoy.api.rendered import Render
 from convoy.drift.results import ScanResult
 from convoy.drift.scan import scan
-from convoy.drift.verdict import Verdict, undetermined, verdict_of
+from convoy.drift.verdict import InSyncVerdict, undetermined, verdict_of
 from convoy.kube.targets import Target
 from convoy.server.answers import Counts, Failed, InSync, ReleaseDiff
 from convoy.server.call import Call
@@ -81,5 +81,5 @@ def _answer(call: Call, render: Render, result: ScanResult, *, desired: str) -> 
     )
 
 
-def _words(verdict: Verdict) -> InSync:
+def _words(verdict: InSyncVerdict) -> InSync:
     return InSync(status=verdict.status, reason=verdict.reason, message=verdict.message)
