@@ -10,6 +10,7 @@ from temporalio import activity
 
 from activities.context import this_release
 from activities.lease import Lease
+from activities.own_release import write_release_status
 from activities.services import Services
 from activities.stage import open_stage
 from convoy.api.errors import DeployFailed, HookFailed, WaitingForHook
@@ -22,9 +23,6 @@ from convoy.hooks.entries import read_entries, with_entries
 from convoy.hooks.plan import APPROVED, FAILED, PENDING, SUCCEEDED, Run
 from convoy.hooks.stage import Grant, StagePass, advance
 from convoy.hooks.standing import Standing
-from convoy.kube.errors import NotFound
-from convoy.kube.resources import RELEASES
-from convoy.kube.status import write_status
 from convoy.sync.interruptions import Fenced
 from workflows.contract import Activity, HooksAnswer, HooksInput, Watch
 
@@ -101,27 +99,16 @@ class Hooking:
         self, uid: str, entries: Sequence[HookStatus], order: Sequence[str], approvals: set[str]
     ) -> None:
         """Write entries into status.hooks, and tell of them by events."""
-        name = this_release()
         before: dict[str, HookStatus] = {}
 
         def build(tree: Manifest) -> Manifest | None:
-            if tree["metadata"]["uid"] != uid:
-                raise Fenced(f"Release {name} was deleted and made again")
             before.clear()
             before.update(read_entries(tree))
             return with_entries(tree, entries, order=order)
 
-        try:
-            tree = await write_status(
-                self._services.home,
-                RELEASES,
-                name.namespace,
-                name.name,
-                manager=MANAGER_PROGRESS,
-                build=build,
-            )
-        except NotFound as error:
-            raise Fenced(f"Release {name} is gone") from error
+        tree = await write_release_status(self._services.home, uid, build, manager=MANAGER_PROGRESS)
+        if tree is None:
+            raise Fenced(f"Release {this_release()} is gone")
         for entry in entries:
             if before.get(entry.name) != entry:
                 await self._tell(tree, entry, waits=entry.name in approvals)

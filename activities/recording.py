@@ -13,6 +13,7 @@ from activities.assessing import Assessed, assess
 from activities.collecting import collect_renders
 from activities.context import epoch, this_release
 from activities.lease import Lease
+from activities.own_release import write_release_status
 from activities.progress import tell_progress
 from activities.rollouts import inventory_of, rollout_due, rollout_now, rollout_of, tell_rollout
 from activities.services import Services
@@ -144,25 +145,11 @@ class Recording:
     @activity.defn(name=Activity.RECORD_RETRY)
     async def record_retry(self, retry: RecordRetry) -> str:
         """Write `status.retry`: when the next try is due, and after how many failures."""
-        release = this_release()
-
-        def build(tree: Manifest) -> Manifest | None:
-            if retry.uid and tree["metadata"]["uid"] != retry.uid:
-                return None
-            return {"retry": {"failures": retry.failures, "at": retry.at}} if retry.at else {}
-
-        try:
-            await write_status(
-                self._services.home,
-                RELEASES,
-                release.namespace,
-                release.name,
-                manager=MANAGER_RETRY,
-                build=build,
-            )
-        except NotFound:
-            return ""
-        return retry.at
+        status: Manifest = {"retry": {"failures": retry.failures, "at": retry.at}} if retry.at else {}
+        written = await write_release_status(
+            self._services.home, retry.uid, lambda _: status, manager=MANAGER_RETRY
+        )
+        return retry.at if written is not None else ""
 
     async def _tell_health(self, plan: Plan, health: WaveHealth) -> None:
         applied = plan.waves[health.index].objects

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from convoy.api.conditions import cut_message
+from convoy.api.conditions import condition_says, cut_message
 from convoy.drift.results import Counts, DriftStatus, ObjectDrift, ScanResult
 
 OBJECTS_NAMED: Final = 10
@@ -56,10 +56,8 @@ def must_write(verdict: InSyncVerdict, *, condition: Mapping[str, Any] | None, g
 
     That is its status, reason or message, or the generation of the Release that it was written for.
     """
-    if condition is None:
-        return True
-    written = tuple(condition.get(name) for name in ("status", "reason", "message", "observedGeneration"))
-    return written != (verdict.status, verdict.reason, verdict.message, generation)
+    status, reason, message = verdict.status, verdict.reason, verdict.message
+    return not condition_says(condition, status=status, reason=reason, message=message, generation=generation)
 
 
 def _progress(counts: Counts) -> str:
