@@ -21,7 +21,7 @@ from activities.siblings import cut
 from convoy.api.errors import ConvoyError, HookFailed, WaitingForOwner
 from convoy.api.names import MANAGER, MANAGER_RETRY, SYNC_FORCE_REQUESTED_AT
 from convoy.api.objects import Manifest
-from convoy.api.release import Release, SyncPolicy
+from convoy.api.release import HISTORY_LIMIT, Release, SyncPolicy
 from convoy.api.release_status import Rollout
 from convoy.health.rollout import RolloutPhase, is_rolled_back
 from convoy.kube.errors import NotFound, UidMismatch
@@ -175,7 +175,7 @@ def _settled(tree: Manifest, done: RecordInput, assessed: Assessed, now: datetim
     # In automatic mode any change of the other annotation starts a reconcile, and in manual mode `resolve` has told.
     handled = {SYNC_FORCE_REQUESTED_AT: (tree.get("status") or {}).get("lastHandledForceSyncAt")}
     message = with_annotation_faults(done.outcome.message, tree["metadata"].get("annotations") or {}, handled)
-    limit = (tree.get("spec") or {}).get("historyLimit", 10)
+    limit = (tree.get("spec") or {}).get("historyLimit", HISTORY_LIMIT)
     result = replace(_result(done, message), health=assessed.digest, healthy_at=assessed.healthy_at)
     return settled(tree, result, generation=done.plan.generation, history_limit=limit, now=now)
 
