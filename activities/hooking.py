@@ -44,7 +44,15 @@ class Hooking:
 
     @activity.defn(name=Activity.RUN_HOOKS)
     async def run_hooks(self, asked: HooksInput) -> HooksAnswer:
-        """Bring a stage of hooks as far as it goes now; what it waits for is in the answer."""
+        """Bring a stage of hooks as far as it goes now; what it waits for is in the answer.
+
+        Raises:
+            HookFailed: a preSync hook has failed.
+            DeployFailed: before the sync: the target did not answer.
+            ClusterNotReady: the target cannot be connected to.
+            RenderMissing: the render is gone from the working store.
+            Interrupted, Fenced: another attempt goes on, or the Release is gone.
+        """
         async with Lease() as lease:
             try:
                 standing = await self._advance(asked, lease)

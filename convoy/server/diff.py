@@ -29,7 +29,14 @@ NAMED: Final = "named"
 
 
 async def diff(call: Call) -> ReleaseDiff:
-    """Compare the desired render, or the stored one that `?render=` names, with the live objects."""
+    """Compare the desired render, or the stored one that `?render=` names, with the live objects.
+
+    Raises:
+        BadRequest: the parameter is no ref.
+        NotFound: the render store has no such render.
+        TooMany: a diff or a preview of this Release runs already.
+        ApiError: the Release cannot be read.
+    """
     ref = call.query.get("render", "")
     if ref and not re.fullmatch(RENDER_REF, ref):
         raise BadRequest("parameter render: expected sha256: and 64 hexadecimal digits")

@@ -50,7 +50,7 @@ def this_process() -> Server:
 
 
 def read(folder: Path) -> State | None:
-    """Read the state of the stack in `folder`; None when there is none."""
+    """Read the state of the stack in `folder`; None when there is none. Raises StackError when it is damaged."""
     try:
         tree = json.loads((folder / _FILE).read_text())
     except FileNotFoundError:
