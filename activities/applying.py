@@ -9,17 +9,15 @@ from contextlib import asynccontextmanager
 from temporalio import activity
 
 from activities.announcing import is_news
-from activities.context import this_release
 from activities.lease import Lease
+from activities.own_release import write_release_status
 from activities.progress import tell_progress
 from activities.recording import attempt_of
 from activities.services import Services
 from activities.stage import Stage, open_ledger, open_stage, refuse_suspended
 from convoy.api.errors import ConvoyError
 from convoy.api.names import MANAGER
-from convoy.api.objects import Manifest, ObjectKey, counted
-from convoy.kube.resources import RELEASES
-from convoy.kube.status import write_status
+from convoy.api.objects import ObjectKey, counted
 from convoy.sync.apply import Applied, apply_wave
 from convoy.sync.claim import Prove, claim, hold
 from convoy.sync.crd_check import RenderedCrds
@@ -157,12 +155,9 @@ class Applying:
         return prove
 
     async def _begin_attempt(self, plan: Plan) -> None:
-        def build(tree: Manifest) -> Manifest | None:
-            return attempting(tree, attempt_of(plan)) if tree["metadata"]["uid"] == plan.uid else None
-
-        name = this_release()
-        await write_status(
-            self._services.home, RELEASES, name.namespace, name.name, manager=MANAGER, build=build
+        attempt = attempt_of(plan)
+        await write_release_status(
+            self._services.home, plan.uid, lambda tree: attempting(tree, attempt), manager=MANAGER
         )
 
     async def _tell_start(self, plan: Plan, stage: Stage) -> None:

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import structlog
+
 from activities.context import this_release
-from activities.health_status import report_health
+from activities.health_status import read_inventory, write_health
 from activities.services import Services
 from convoy.api.errors import ConvoyError
 from convoy.api.objects import Manifest
@@ -22,6 +24,8 @@ from convoy.health.phase import Phase
 from convoy.kube.errors import ApiError
 from convoy.store.renders import RenderMissing
 from workflows.contract import Plan, Watch
+
+log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +54,13 @@ async def assess(services: Services, tree: Manifest, plan: Plan, *, changed: boo
     watch = Watch(plan.uid, plan.render_ref)
     try:
         health = await look_at_applied(services, Release.read(tree), plan.render_ref)
-        reported = await report_health(services, tree, health, generation=plan.generation, ask=False)
-    except (ConvoyError, ApiError, RenderMissing):
+        inventory = await read_inventory(services, tree)
+        written = await write_health(services, tree, inventory, health, generation=plan.generation)
+    except (ConvoyError, ApiError, RenderMissing) as error:
+        log.warning("health-not-looked-at", release=str(name), error=str(error))
         return Assessed(tree, watch=watch)
     moves = health.phase not in (Phase.HEALTHY, Phase.DEGRADED)
-    return Assessed(reported.release, reported.digest, reported.healthy_at, watch if moves else None)
+    return Assessed(written.release, written.digest, written.healthy_at, watch if moves else None)
 
 
 async def look_at_applied(

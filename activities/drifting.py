@@ -13,11 +13,10 @@ from temporalio import activity
 from activities.context import this_release
 from activities.in_sync import write_in_sync
 from activities.lease import Lease
+from activities.manual_mode import report_manual
 from activities.rechecking import begin_recheck, recheck
 from activities.services import Services
-from convoy.api.conditions import find_condition
 from convoy.api.errors import ConvoyError
-from convoy.api.names import APPLIED, MANAGER
 from convoy.api.objects import Manifest
 from convoy.api.release import Release
 from convoy.api.spec_hash import spec_hash
@@ -26,20 +25,16 @@ from convoy.drift.compare import ignore_live
 from convoy.drift.fights import FightState, Heal, detect_fights
 from convoy.drift.results import Counts, ScanResult
 from convoy.drift.scan import scan
-from convoy.drift.verdict import Verdict as Finding
-from convoy.drift.verdict import undetermined, verdict_of
+from convoy.drift.verdict import InSyncVerdict, undetermined, verdict_of
 from convoy.health.assessment import Assessment
 from convoy.kube.errors import NotFound
 from convoy.kube.resources import INVENTORIES, RELEASES
 from convoy.kube.retry import with_retries
-from convoy.kube.status import write_status
-from convoy.policy.decide import decide_manual
 from convoy.policy.heal import heals
 from convoy.policy.request import force_pending, pending_request
 from convoy.policy.spread import tick_period
 from convoy.policy.trigger import is_unfinished, reasons_to_sync, seen
 from convoy.sync.live import read_live
-from convoy.sync.release_status import reported
 from workflows.contract import Activity, Cause, DriftInput, DriftReport, Verdict
 
 CHANGES = "drift"
@@ -76,7 +71,7 @@ class _Subject:
 class _Pass:
     """What one pass found: the verdict, and what it compared."""
 
-    finding: Finding
+    verdict: InSyncVerdict
     result: ScanResult | None = None
     render_ref: str = ""
     """The render that a sync would apply; empty where it would apply none."""
@@ -131,11 +126,11 @@ class Drifting:
     async def _conclude(self, asked: DriftInput, subject: _Subject, found: _Pass) -> DriftReport:
         """Say what a pass found, on the Release and to the workflow."""
         release = subject.release
-        await write_in_sync(self._services.home, subject.tree, found.finding)
+        await write_in_sync(self._services.home, subject.tree, found.verdict)
         await recheck(self._services, subject.tree, found.health)
         report = await self._report(asked, release, found)
         if asked.cause is Cause.TICK and not release.spec.sync_policy.automatic:
-            await self._report_manual(release, found.render_ref)
+            await report_manual(self._services.home, release, found.render_ref)
         return replace(report, uid=subject.uid, tick=subject.tick)
 
     async def _read(self) -> Manifest | None:
@@ -191,18 +186,18 @@ class Drifting:
         return _Pass(verdict_of(result), result, desired.to_apply, health)
 
     async def _report(self, asked: DriftInput, release: Release, found: _Pass) -> DriftReport:
-        finding = found.finding
-        counts = finding.counts or Counts(total=0)
+        verdict = found.verdict
+        counts = verdict.counts or Counts(total=0)
         changes = ""
         if found.result is not None and found.result.drifted:
             data = msgspec.json.encode([one.tree() for one in found.result.drifted])
             await self._services.renders.save_blob(release.metadata.uid, CHANGES, data)
             changes = CHANGES
-        heal = finding.drifted and bool(found.render_ref) and heals(release)
+        heal = verdict.drifted and bool(found.render_ref) and heals(release)
         fights = await self._fights(asked, release, found, heal=heal)
         return DriftReport(
-            Verdict(finding.reason),
-            message=finding.message,
+            Verdict(verdict.reason),
+            message=verdict.message,
             compared=counts.compared,
             in_sync=counts.in_sync,
             modified=counts.modified,
@@ -226,42 +221,6 @@ class Drifting:
                 release.tree(), reason="FightDetected", note=fight.message, type="Warning", action="Heal"
             )
         return state.passes
-
-    async def _report_manual(self, release: Release, render_ref: str) -> None:
-        """The periodic reconcile of a Release in manual mode without a request only reports (design 04)."""
-        report = decide_manual(release, render_ref=render_ref) if render_ref else None
-        if report is None or release.spec.suspend:
-            return
-        uid = release.metadata.uid
-        name = this_release()
-
-        def build(tree: Manifest) -> Manifest | None:
-            before = find_condition((tree.get("status") or {}).get("conditions"), APPLIED) or {}
-            generation = release.metadata.generation
-            said = (report.status, report.reason, report.message, generation)
-            if (
-                tuple(before.get(name) for name in ("status", "reason", "message", "observedGeneration"))
-                == said
-            ):
-                return None
-            latest = Release.model_validate(tree)
-            if tree["metadata"]["uid"] != uid or pending_request(latest) is not None:
-                return None  # a request came in: its sync will say more than this
-            return reported(
-                tree,
-                status=report.status,
-                reason=report.reason,
-                message=report.message,
-                generation=generation,
-                now=datetime.now(UTC),
-            )
-
-        try:
-            await write_status(
-                self._services.home, RELEASES, name.namespace, name.name, manager=MANAGER, build=build
-            )
-        except NotFound:
-            return  # deleted meanwhile
 
 
 def _drifted_fields(found: _Pass) -> Iterator[str]:

@@ -28,6 +28,12 @@ class Gating:
 
         What is not healthy yet is watched from now on. The reads are newer than the apply, so that nothing is judged
         on the good health of the old replicas (D26).
+
+        Raises:
+            ClusterNotReady: the target does not answer.
+            Unsupported: a check of the Release is wrong.
+            RenderMissing: the render is gone from the working store.
+            Fenced: the Release is gone.
         """
         async with Lease():
             stage = await open_stage(self._services, asked.plan)

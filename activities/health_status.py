@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from activities.context import this_release
+from activities.own_release import read_release
 from activities.rollouts import rollout_of
 from activities.services import Services
 from activities.siblings import cut
@@ -34,7 +35,7 @@ from convoy.kube.retry import with_retries
 from convoy.kube.status import write_status
 from convoy.policy.trigger import Trigger, health_digest
 from convoy.sync.ledger import is_of
-from workflows.contract import ReleaseId, SyncRequest
+from workflows.contract import SyncRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,35 +55,64 @@ async def report_health(
     tree: Manifest,
     health: RenderHealth,
     *,
-    generation: int | None = None,
-    ask: bool = True,
     wave_done: bool = False,
     details: bool = True,
-) -> Reported:
-    """Write the health of a render of the Release `tree`, where it says something new.
+) -> None:
+    """Write the health of the render that was reconciled last, and ask for a sync where something waits for it.
 
-    `generation` is that of the spec whose render it is; None: the one that was reconciled last. `ask`: a render that
-    becomes healthy for the first time is worth a /sync request (`reference/sync-policy`); a sync that finds it itself
-    needs none, and for one that was rolled back a request would bring the last healthy one back unasked (manual mode).
-    `wave_done`: a sync waits for a wave that is healthy now. `details`: also write where the verdict is the same and
-    only the objects changed that are not healthy yet.
+    A render that becomes healthy for the first time is worth a /sync request (`reference/sync-policy`); for one that
+    was rolled back a request would bring the last healthy one back unasked (manual mode). `wave_done`: a sync waits for
+    a wave that is healthy now. `details`: as `write_health` has it.
 
     Raises:
         NotFound: the Release or its inventory is gone.
         ApiError: it cannot be written.
     """
-    metadata = tree["metadata"]
-    namespace, name, uid = metadata["namespace"], metadata["name"], metadata["uid"]
-    now = datetime.now(UTC)
+    inventory = await read_inventory(services, tree)
+    news = reaches(health_of(inventory), health) and not is_rolled_back(rollout_of(tree), health.render_ref)
+    if not wave_done and not news:
+        await write_health(services, tree, inventory, health, details=details)
+        return
+    uid = tree["metadata"]["uid"]
+    request = await _request_sync(services, uid)
+    tree = await read_release(services.home, uid)
+    await write_health(services, tree, inventory, health, details=details)
+    await services.signals.sync(this_release(), request)
+
+
+async def ask_for_sync(services: Services, uid: str) -> None:
+    """Ask for a sync as the health loop does: a batch of hooks is done. Raises as `request_sync`."""
+    await services.signals.sync(this_release(), await _request_sync(services, uid))
+
+
+async def read_inventory(services: Services, tree: Manifest) -> Manifest:
+    """Return the inventory of the Release `tree`; raises `NotFound` where it is gone, or that of another one by UID."""
+    namespace, name = tree["metadata"]["namespace"], tree["metadata"]["name"]
     inventory = await with_retries(lambda: services.home.get(INVENTORIES, namespace, name))
     if not is_of(inventory, cut(tree)):
         raise NotFound(f"{INVENTORIES.key(namespace, name)} is that of an earlier Release")
-    requested = ""
-    news = reaches(health_of(inventory), health) and not is_rolled_back(rollout_of(tree), health.render_ref)
-    if ask and (wave_done or news):
-        requested = await request_sync(
-            services.home, namespace, name, now=now, by=HEALTH_REQUESTED_AT, uid=uid
-        )
+    return inventory
+
+
+async def write_health(
+    services: Services,
+    tree: Manifest,
+    inventory: Manifest,
+    health: RenderHealth,
+    *,
+    generation: int | None = None,
+    details: bool = True,
+) -> Reported:
+    """Write the health of a render of the Release `tree`, where it says something new.
+
+    `generation` is that of the spec whose render it is; None: the one that was reconciled last. `details`: also write
+    where the verdict is the same and only the objects changed that are not healthy yet.
+
+    Raises:
+        NotFound, UidMismatch: the Release or its inventory is gone.
+        ApiError: it cannot be written.
+    """
+    namespace, name, now = tree["metadata"]["namespace"], tree["metadata"]["name"], datetime.now(UTC)
 
     def of_inventory(latest: Manifest) -> Manifest | None:
         before, after = health_of(latest), next_health(health_of(latest), health, now=now)
@@ -100,30 +130,19 @@ async def report_health(
     )
 
     def of_release(latest: Manifest) -> Manifest | None:
-        if latest["metadata"]["uid"] != uid:
-            return None
         about = observed_generation(latest) if generation is None else generation
         return healthy_status(latest, health, generation=about, now=now)
 
     tree = await write_status(
-        services.home,
-        RELEASES,
-        namespace,
-        name,
-        manager=MANAGER_HEALTH,
-        build=of_release,
-        known=None if requested else tree,
+        services.home, RELEASES, namespace, name, manager=MANAGER_HEALTH, build=of_release, known=tree
     )
-    if requested:
-        wish = SyncRequest(trigger=Trigger.HEALTH_REACHED, uid=uid, id=requested)
-        await services.signals.sync(ReleaseId(namespace, name), wish)
     return Reported(tree, health_digest(inventory), health_of(inventory).get("healthyAt") or "")
 
 
-async def ask_for_sync(services: Services, uid: str) -> None:
-    """Ask for a sync as the health loop does: a batch of hooks is done. Raises as `request_sync`."""
-    name = this_release()
+async def _request_sync(services: Services, uid: str) -> SyncRequest:
+    """Write the request on the Release, and return it as the Sync workflow is told of it."""
+    name, now = this_release(), datetime.now(UTC)
     requested = await request_sync(
-        services.home, name.namespace, name.name, now=datetime.now(UTC), by=HEALTH_REQUESTED_AT, uid=uid
+        services.home, name.namespace, name.name, now=now, by=HEALTH_REQUESTED_AT, uid=uid
     )
-    await services.signals.sync(name, SyncRequest(trigger=Trigger.HEALTH_REACHED, uid=uid, id=requested))
+    return SyncRequest(trigger=Trigger.HEALTH_REACHED, uid=uid, id=requested)

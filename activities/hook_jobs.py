@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 import structlog
 
 from activities.context import this_release
+from activities.own_release import write_release_status
 from activities.services import Services
 from convoy.api.errors import ClusterNotReady, DeployFailed
 from convoy.api.names import ABANDON, MANAGER_PROGRESS
@@ -16,9 +17,6 @@ from convoy.api.release import Release
 from convoy.hooks.entries import read_entries, with_entries
 from convoy.hooks.leftovers import as_ended, end_jobs, strays, superseded
 from convoy.hooks.plan import hook_is_over
-from convoy.kube.errors import NotFound
-from convoy.kube.resources import RELEASES
-from convoy.kube.status import write_status
 from convoy.kube.targets import Target
 from convoy.sync.desired import Desired
 
@@ -33,29 +31,18 @@ async def end_unwanted(services: Services, release: Release, desired: Desired) -
     gone, late = strays(release, desired.render), superseded(release, desired.render)
     if not gone and not late:
         return
-    metadata = release.metadata
+    uid = release.metadata.uid
     names = {entry.name for entry in gone}
     ended = [as_ended(entry, desired.render, datetime.now(UTC)) for entry in late if entry.name not in names]
 
-    def build(tree: Manifest) -> Manifest | None:
-        return with_entries(tree, ended, drop=names) if tree["metadata"]["uid"] == metadata.uid else None
-
     try:
-        await end_jobs(desired.destination.target.client, [*gone, *late], uid=metadata.uid)
+        await end_jobs(desired.destination.target.client, [*gone, *late], uid=uid)
     except DeployFailed as error:
         log.warning("hook-jobs-not-ended", release=str(this_release()), error=error.message)
         return
-    try:
-        await write_status(
-            services.home,
-            RELEASES,
-            metadata.namespace,
-            metadata.name,
-            manager=MANAGER_PROGRESS,
-            build=build,
-        )
-    except NotFound:
-        return  # the Release is gone; the next step will say so
+    await write_release_status(
+        services.home, uid, lambda tree: with_entries(tree, ended, drop=names), manager=MANAGER_PROGRESS
+    )
 
 
 async def end_hooks(release: Release, tree: Manifest, connect: Callable[[], Awaitable[Target]]) -> None:

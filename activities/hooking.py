@@ -10,6 +10,7 @@ from temporalio import activity
 
 from activities.context import this_release
 from activities.lease import Lease
+from activities.own_release import write_release_status
 from activities.services import Services
 from activities.stage import open_stage
 from convoy.api.errors import DeployFailed, HookFailed, WaitingForHook
@@ -22,9 +23,6 @@ from convoy.hooks.entries import read_entries, with_entries
 from convoy.hooks.plan import APPROVED, FAILED, PENDING, SUCCEEDED, Run
 from convoy.hooks.stage import Grant, StagePass, advance
 from convoy.hooks.standing import Standing
-from convoy.kube.errors import NotFound
-from convoy.kube.resources import RELEASES
-from convoy.kube.status import write_status
 from convoy.sync.interruptions import Fenced
 from workflows.contract import Activity, HooksAnswer, HooksInput, Watch
 
@@ -46,7 +44,15 @@ class Hooking:
 
     @activity.defn(name=Activity.RUN_HOOKS)
     async def run_hooks(self, asked: HooksInput) -> HooksAnswer:
-        """Bring a stage of hooks as far as it goes now; what it waits for is in the answer."""
+        """Bring a stage of hooks as far as it goes now; what it waits for is in the answer.
+
+        Raises:
+            HookFailed: a preSync hook has failed.
+            DeployFailed: before the sync: the target did not answer.
+            ClusterNotReady: the target cannot be connected to.
+            RenderMissing: the render is gone from the working store.
+            Interrupted, Fenced: another attempt goes on, or the Release is gone.
+        """
         async with Lease() as lease:
             try:
                 standing = await self._advance(asked, lease)
@@ -55,7 +61,9 @@ class Hooking:
                     raise
                 # The render is applied and recorded: there is no failure to make of it, but a run to see done.
                 again = datetime.now(UTC).timestamp() + AGAIN_SECONDS
-                return HooksAnswer(False, WaitingForHook.reason, error.message, again)
+                return HooksAnswer(
+                    done=False, reason=WaitingForHook.reason, message=error.message, deadline=again
+                )
         if standing.done and standing.failures and asked.stage is HookStage.PRE_SYNC:
             name = this_release()
             command = f"kubectl convoy release sync {name.name} -n {name.namespace}"
@@ -63,7 +71,11 @@ class Hooking:
         if standing.jobs:
             await self._services.signals.watch(this_release(), Watch(asked.plan.uid, jobs=standing.jobs))
         return HooksAnswer(
-            standing.done, standing.reason, standing.message, _look_again(standing), standing.awaits
+            done=standing.done,
+            reason=standing.reason,
+            message=standing.message,
+            deadline=_look_again(standing),
+            awaits=standing.awaits,
         )
 
     async def _advance(self, asked: HooksInput, lease: Lease) -> Standing:
@@ -95,27 +107,16 @@ class Hooking:
         self, uid: str, entries: Sequence[HookStatus], order: Sequence[str], approvals: set[str]
     ) -> None:
         """Write entries into status.hooks, and tell of them by events."""
-        name = this_release()
         before: dict[str, HookStatus] = {}
 
         def build(tree: Manifest) -> Manifest | None:
-            if tree["metadata"]["uid"] != uid:
-                raise Fenced(f"Release {name} was deleted and made again")
             before.clear()
             before.update(read_entries(tree))
             return with_entries(tree, entries, order=order)
 
-        try:
-            tree = await write_status(
-                self._services.home,
-                RELEASES,
-                name.namespace,
-                name.name,
-                manager=MANAGER_PROGRESS,
-                build=build,
-            )
-        except NotFound as error:
-            raise Fenced(f"Release {name} is gone") from error
+        tree = await write_release_status(self._services.home, uid, build, manager=MANAGER_PROGRESS)
+        if tree is None:
+            raise Fenced(f"Release {this_release()} is gone")
         for entry in entries:
             if before.get(entry.name) != entry:
                 await self._tell(tree, entry, waits=entry.name in approvals)

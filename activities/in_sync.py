@@ -7,43 +7,33 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from activities.context import this_release
+from activities.own_release import write_release_status
 from convoy.api.conditions import find_condition, with_condition, with_summary
 from convoy.api.names import IN_SYNC, MANAGER_OBSERVE
 from convoy.api.objects import Manifest
-from convoy.drift.verdict import Verdict, must_write
+from convoy.drift.verdict import InSyncVerdict, must_write
 from convoy.kube.client import KubeClient
-from convoy.kube.errors import NotFound
-from convoy.kube.resources import RELEASES
-from convoy.kube.status import write_status
 
 
-async def write_in_sync(home: KubeClient, tree: Manifest, finding: Verdict) -> None:
+async def write_in_sync(home: KubeClient, tree: Manifest, verdict: InSyncVerdict) -> None:
     """Write what a pass over the Release `tree` found, only where the condition or the generation changes."""
-    uid = tree["metadata"]["uid"]
     generation = tree["metadata"].get("generation", 0)
 
     def build(latest: Manifest) -> Manifest | None:
         conditions = (latest.get("status") or {}).get("conditions")
         before = find_condition(conditions, IN_SYNC)
-        if latest["metadata"]["uid"] != uid or not must_write(
-            finding, condition=before, generation=generation
-        ):
+        if not must_write(verdict, condition=before, generation=generation):
             return None
         now = datetime.now(UTC)
         condition = with_condition(
             conditions,
             type=IN_SYNC,
-            status=finding.status,
-            reason=finding.reason,
-            message=finding.message,
+            status=verdict.status,
+            reason=verdict.reason,
+            message=verdict.message,
             generation=generation,
             now=now,
         )
         return {"conditions": with_summary(latest, condition, now=now)}
 
-    name = this_release()
-    try:
-        await write_status(home, RELEASES, name.namespace, name.name, manager=MANAGER_OBSERVE, build=build)
-    except NotFound:
-        return  # deleted meanwhile: there is nothing to observe any more
+    await write_release_status(home, tree["metadata"]["uid"], build, manager=MANAGER_OBSERVE)

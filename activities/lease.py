@@ -16,6 +16,8 @@ from typing import Any, Self
 from temporalio import activity
 
 BEAT_SECONDS = 5.0
+SILENCE_SECONDS = 30.0
+"""The longest silence of an attempt that was given no heartbeat timeout."""
 
 
 class Lease:
@@ -73,4 +75,4 @@ class Lease:
 
 def _heartbeat_seconds() -> float:
     timeout = activity.info().heartbeat_timeout
-    return timeout.total_seconds() if timeout else 30.0
+    return timeout.total_seconds() if timeout else SILENCE_SECONDS

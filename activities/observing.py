@@ -12,8 +12,9 @@ from collections.abc import Iterable
 from temporalio import activity
 
 from activities.lease import Lease
+from activities.own_release import read_release
 from activities.services import Services
-from activities.watching import WatchedRender, Watching, is_latest, read_release
+from activities.watching import WatchedRender, Watching, is_latest
 from convoy.api.errors import ClusterNotReady, ConvoyError
 from convoy.api.objects import ObjectKey
 from convoy.api.release import Release
@@ -61,7 +62,7 @@ class Observing:
 
     async def _observe(self, asked: ObserveInput, lease: Lease) -> Observed:
         uid = next(watch.uid for watch in (asked.render, asked.jobs) if watch is not None)
-        release = Release.read(await read_release(self._services, uid))
+        release = Release.read(await read_release(self._services.home, uid))
         target = (await self._services.desired.destination(release)).target
         render: WatchedRender | None = None
         if asked.render is not None:

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from activities.context import this_release
 from activities.lease import Lease
+from activities.own_release import write_release_status
 from activities.services import Services
 from convoy.api.names import MANAGER_PROGRESS
 from convoy.api.objects import Manifest
 from convoy.api.times import format_time
-from convoy.kube.errors import NotFound
-from convoy.kube.resources import RELEASES
-from convoy.kube.status import write_status
 from convoy.sync.release_status import WaveProgress, progress, waves_at
 from workflows.contract import Plan
 
@@ -29,11 +26,10 @@ async def tell_progress(
 
     An attempt that has lost its `lease` writes nothing: the one that took over is further.
     """
-    name = this_release()
     time = format_time(datetime.now(UTC))
 
     def build(tree: Manifest) -> Manifest | None:
-        if tree["metadata"]["uid"] != plan.uid or (lease is not None and lease.lost):
+        if lease is not None and lease.lost:
             return None
         before = (tree.get("status") or {}).get("waves") or []
         given = (tree.get("spec") or {}).get("syncWaves") or ()
@@ -46,15 +42,4 @@ async def tell_progress(
         )
         return progress(tree, waves) if waves != before else None
 
-    try:
-        await write_status(
-            services.home,
-            RELEASES,
-            name.namespace,
-            name.name,
-            manager=MANAGER_PROGRESS,
-            build=build,
-            known=known,
-        )
-    except NotFound:
-        return  # the Release is gone; the next step will say so
+    await write_release_status(services.home, plan.uid, build, manager=MANAGER_PROGRESS, known=known)

@@ -5,6 +5,8 @@ The Health workflow is open only while something moves. What breaks later, witho
 
 from __future__ import annotations
 
+import structlog
+
 from activities.assessing import look_at_applied
 from activities.health_status import report_health
 from activities.services import Services
@@ -22,6 +24,8 @@ from convoy.kube.errors import ApiError
 from convoy.kube.targets import Target
 from convoy.store.renders import RenderMissing
 from workflows.contract import ReleaseId, Watch
+
+log = structlog.get_logger(__name__)
 
 
 def applied_render(release: Release) -> str:
@@ -53,7 +57,8 @@ async def recheck(services: Services, tree: Manifest, assessment: Assessment | N
         if (known.render_ref, known.phase) == (ref, health.phase) and says_already(tree, health):
             return
         await report_health(services, tree, health)
-    except (ConvoyError, ApiError, RenderMissing):
+    except (ConvoyError, ApiError, RenderMissing) as error:
+        log.warning("health-not-looked-at", release=f"{metadata.namespace}/{metadata.name}", error=str(error))
         return
     watch = Watch(metadata.uid, ref)
     if health.phase is Phase.PROGRESSING and is_latest(release, watch):

@@ -13,6 +13,7 @@ from activities.assessing import Assessed, assess
 from activities.collecting import collect_renders
 from activities.context import epoch, this_release
 from activities.lease import Lease
+from activities.own_release import write_release_status
 from activities.progress import tell_progress
 from activities.rollouts import inventory_of, rollout_due, rollout_now, rollout_of, tell_rollout
 from activities.services import Services
@@ -20,9 +21,9 @@ from activities.siblings import cut
 from convoy.api.errors import ConvoyError, HookFailed, WaitingForOwner
 from convoy.api.names import MANAGER, MANAGER_RETRY, SYNC_FORCE_REQUESTED_AT
 from convoy.api.objects import Manifest
-from convoy.api.release import Release, SyncPolicy
+from convoy.api.release import HISTORY_LIMIT, Release, SyncPolicy
 from convoy.api.release_status import Rollout
-from convoy.health.rollout import Phase
+from convoy.health.rollout import RolloutPhase, is_rolled_back
 from convoy.kube.errors import NotFound, UidMismatch
 from convoy.kube.resources import RELEASES
 from convoy.kube.retry import with_retries
@@ -121,7 +122,7 @@ class Recording:
         try:
             release = Release.read(tree | {"status": (tree.get("status") or {}) | status})
             rollout = release.status.rollout
-            if rollout is None or rollout.phase != Phase.PROGRESSING:
+            if rollout is None or rollout.phase != RolloutPhase.PROGRESSING:
                 return None
             failed = outcome.reason == HookFailed.reason and plan.render_ref == rollout.render_ref
             inventory = await inventory_of(self._services, release)
@@ -137,32 +138,18 @@ class Recording:
         """Tell what became of the rollout, and ask for the pass that brings the last healthy render back."""
         before, after = rollout_of(known), rollout_of(tree)
         await tell_rollout(self._services, tree, before, after)
-        if after is not None and after.phase == Phase.ROLLED_BACK and after.render_ref == plan.render_ref:
+        if is_rolled_back(after, plan.render_ref):
             request = SyncRequest(trigger=Trigger.ROLLOUT_FAILED, uid=plan.uid)
             await self._services.signals.sync(this_release(), request)
 
     @activity.defn(name=Activity.RECORD_RETRY)
     async def record_retry(self, retry: RecordRetry) -> str:
         """Write `status.retry`: when the next try is due, and after how many failures."""
-        release = this_release()
-
-        def build(tree: Manifest) -> Manifest | None:
-            if retry.uid and tree["metadata"]["uid"] != retry.uid:
-                return None
-            return {"retry": {"failures": retry.failures, "at": retry.at}} if retry.at else {}
-
-        try:
-            await write_status(
-                self._services.home,
-                RELEASES,
-                release.namespace,
-                release.name,
-                manager=MANAGER_RETRY,
-                build=build,
-            )
-        except NotFound:
-            return ""
-        return retry.at
+        status: Manifest = {"retry": {"failures": retry.failures, "at": retry.at}} if retry.at else {}
+        written = await write_release_status(
+            self._services.home, retry.uid, lambda _: status, manager=MANAGER_RETRY
+        )
+        return retry.at if written is not None else ""
 
     async def _tell_health(self, plan: Plan, health: WaveHealth) -> None:
         applied = plan.waves[health.index].objects
@@ -188,7 +175,7 @@ def _settled(tree: Manifest, done: RecordInput, assessed: Assessed, now: datetim
     # In automatic mode any change of the other annotation starts a reconcile, and in manual mode `resolve` has told.
     handled = {SYNC_FORCE_REQUESTED_AT: (tree.get("status") or {}).get("lastHandledForceSyncAt")}
     message = with_annotation_faults(done.outcome.message, tree["metadata"].get("annotations") or {}, handled)
-    limit = (tree.get("spec") or {}).get("historyLimit", 10)
+    limit = (tree.get("spec") or {}).get("historyLimit", HISTORY_LIMIT)
     result = replace(_result(done, message), health=assessed.digest, healthy_at=assessed.healthy_at)
     return settled(tree, result, generation=done.plan.generation, history_limit=limit, now=now)
 

@@ -12,6 +12,7 @@ from activities.cluster_status import record_cluster
 from activities.context import this_release
 from activities.hook_jobs import end_unwanted
 from activities.lease import Lease
+from activities.own_release import write_release_status
 from activities.plan_gates import failed_gate, may_wait, waves_of
 from activities.rollouts import (
     inventory_of,
@@ -38,7 +39,6 @@ from convoy.hooks.plan import runs_due
 from convoy.kube.errors import NotFound
 from convoy.kube.resources import INVENTORIES, RELEASES
 from convoy.kube.retry import with_retries
-from convoy.kube.status import write_status
 from convoy.policy.cluster_waves import blocking_release
 from convoy.policy.decide import decide_manual
 from convoy.policy.request import force_pending, requested_at
@@ -114,7 +114,8 @@ class Resolving:
             )
         plan = _plan(release, trigger)
         inventory = await inventory_of(self._services, release) if is_watched(release) else ReleaseInventory()
-        await self._begin(tree, now, healthy=healthy_render(inventory))
+        if not await self._begin(tree, now, healthy=healthy_render(inventory)):
+            return Resolved(Decision.NOTHING, message=f"Release {name} is gone")
         if release.metadata.deletion_timestamp is not None:
             return Resolved(Decision.TEARDOWN, plan)
         if fault is not None:
@@ -134,9 +135,9 @@ class Resolving:
         except NotFound:
             return ""
 
-    async def _begin(self, tree: Manifest, handled: Handled, *, healthy: HealthyRender) -> None:
-        info = activity.info()
-        metadata = tree["metadata"]
+    async def _begin(self, tree: Manifest, handled: Handled, *, healthy: HealthyRender) -> bool:
+        """Say what this pass has seen; whether the Release is still there."""
+        info, uid = activity.info(), tree["metadata"]["uid"]
 
         def build(latest: Manifest) -> Manifest:
             return begun(
@@ -148,15 +149,8 @@ class Resolving:
                 healthy=healthy,
             )
 
-        await write_status(
-            self._services.home,
-            RELEASES,
-            metadata["namespace"],
-            metadata["name"],
-            manager=MANAGER,
-            build=build,
-            known=tree,
-        )
+        written = await write_release_status(self._services.home, uid, build, manager=MANAGER, known=tree)
+        return written is not None
 
     async def _decide(
         self, release: Release, siblings: list[Release], plan: Plan, inventory: ReleaseInventory
@@ -186,17 +180,13 @@ class Resolving:
         before = release.status.rollout
         if rollout == before:
             return release
-        metadata = release.metadata
 
-        def build(tree: Manifest) -> Manifest | None:
-            if tree["metadata"]["uid"] != metadata.uid:
-                return None  # deleted and made again (D39)
+        def build(tree: Manifest) -> Manifest:
             return rolled_out(tree, own_status(tree), rollout, now=datetime.now(UTC))
 
-        tree = await write_status(
-            self._services.home, RELEASES, metadata.namespace, metadata.name, manager=MANAGER, build=build
-        )
-        await tell_rollout(self._services, tree, before, rollout)
+        tree = await write_release_status(self._services.home, release.metadata.uid, build, manager=MANAGER)
+        if tree is not None:
+            await tell_rollout(self._services, tree, before, rollout)
         return with_rollout(release, rollout)
 
     async def _desired(self, release: Release) -> Desired:

@@ -16,7 +16,7 @@ from convoy.api.release import Release
 from convoy.api.release_status import Rollout
 from convoy.api.rendered import brief_ref
 from convoy.health.observed import healthy_render, last_healthy_render, revisions_of, trouble_of
-from convoy.health.rollout import Phase, Seen, deadline, next_rollout
+from convoy.health.rollout import RolloutPhase, Seen, deadline, next_rollout
 from convoy.kube.errors import NotFound
 from convoy.kube.resources import INVENTORIES
 from convoy.kube.retry import with_retries
@@ -30,9 +30,9 @@ _AGAIN: Final = timedelta(seconds=5)
 """From a pass that did not judge a rollout whose time is up to the next one."""
 
 _EVENTS: Final[dict[str, tuple[str, Literal["Normal", "Warning"]]]] = {
-    Phase.HEALTHY: ("RolloutHealthy", "Normal"),
-    Phase.FAILED: ("RolloutFailed", "Warning"),
-    Phase.ROLLED_BACK: ("RolledBack", "Warning"),
+    RolloutPhase.HEALTHY: ("RolloutHealthy", "Normal"),
+    RolloutPhase.FAILED: ("RolloutFailed", "Warning"),
+    RolloutPhase.ROLLED_BACK: ("RolledBack", "Warning"),
 }
 
 
@@ -40,7 +40,7 @@ def is_watched(release: Release) -> bool:
     """Whether health data may change the rollout or the history of a Release."""
     newest = next(iter(release.status.history), None)
     rollout = release.status.rollout
-    open_ = rollout is not None and rollout.phase in (Phase.PROGRESSING, Phase.FAILED)
+    open_ = rollout is not None and rollout.phase in (RolloutPhase.PROGRESSING, RolloutPhase.FAILED)
     return open_ or (newest is not None and not newest.healthy_at)
 
 
@@ -148,7 +148,7 @@ async def _obstacle(services: Services, release: Release) -> str:
     ref = rollout.last_healthy_render_ref if rollout is not None else None
     if policy is None or policy.action != "Rollback" or not ref:
         return ""
-    if rollout is None or rollout.phase != Phase.PROGRESSING:
+    if rollout is None or rollout.phase != RolloutPhase.PROGRESSING:
         return ""
     if services.settings.render_store_url is None:
         return "this installation has no render store (--render-store-url)"

@@ -10,8 +10,16 @@ from temporalio.client import Client, WorkflowExecutionStatus
 from temporalio.common import Priority, WorkflowIDConflictPolicy, WorkflowIDReusePolicy
 from temporalio.service import RPCError, RPCStatusCode
 
-from workflows.contract import Cause, Changed, ReleaseId, SignalName, SyncEnded, SyncRequest, Watch
-from workflows.state import DriftState
+from workflows.contract import (
+    Cause,
+    Changed,
+    DriftStart,
+    ReleaseId,
+    SignalName,
+    SyncEnded,
+    SyncRequest,
+    Watch,
+)
 
 SYNC_WORKFLOW = "Sync"
 DRIFT_WORKFLOW = "Drift"
@@ -100,7 +108,7 @@ class Signals:
     ) -> None:
         await self._client.start_workflow(
             DRIFT_WORKFLOW,
-            DriftState(uid=uid, tick=self._tick),
+            DriftStart(uid=uid, tick=self._tick),
             id=release.drift,
             task_queue=self._task_queue,
             id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from activities.context import epoch, this_release
+from activities.own_release import read_release
 from activities.services import Services
 from convoy.api.cluster import Cluster
 from convoy.api.errors import Suspended
@@ -13,8 +14,6 @@ from convoy.api.objects import Manifest, ObjectKey
 from convoy.api.release import Release
 from convoy.api.rendered import Render, RenderedObject
 from convoy.kube.errors import NotFound
-from convoy.kube.resources import RELEASES
-from convoy.kube.retry import with_retries
 from convoy.kube.targets import Target
 from convoy.sync.apply import entries_of
 from convoy.sync.interruptions import Fenced
@@ -48,14 +47,11 @@ async def open_stage(services: Services, plan: Plan) -> Stage:
 
     Raises `Fenced` if the Release is another one than the plan's, `RenderMissing`, or `ClusterNotReady`.
     """
-    home, name = services.home, this_release()
     try:
-        tree = await with_retries(lambda: home.get(RELEASES, name.namespace, name.name))
+        tree = await read_release(services.home, plan.uid)
     except NotFound as error:
-        raise Fenced(f"Release {name} is gone") from error
+        raise Fenced(f"Release {this_release()} is gone") from error
     release = Release.read(tree)
-    if release.metadata.uid != plan.uid:
-        raise Fenced(f"Release {name} was deleted and made again")
     destination = await services.desired.destination(release)
     render = await services.renders.load(plan.uid, plan.render_ref)
     waves = tuple(wave for _, wave in render.waves())

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from activities.context import this_release
 from activities.health_status import ask_for_sync, report_health
 from activities.lease import Lease
+from activities.own_release import read_release
 from activities.services import Services
 from convoy.api.common import condition_of
 from convoy.api.errors import WaitingForHealth, WaitingForWave
@@ -23,7 +24,7 @@ from convoy.hooks.job import end_of
 from convoy.hooks.plan import hook_is_over
 from convoy.kube.doorbell import Listener
 from convoy.kube.errors import NotFound
-from convoy.kube.resources import JOBS, RELEASES
+from convoy.kube.resources import JOBS
 from convoy.kube.retry import with_retries
 from convoy.kube.targets import Target
 from convoy.sync.interruptions import Interrupted
@@ -129,7 +130,7 @@ class Watching:
 
     async def _ask_where_a_result_is_lacking(self) -> None:
         """Ask for a sync that takes the results of the Jobs, unless one has taken them meanwhile."""
-        tree = await read_release(self._services, self._uid)
+        tree = await read_release(self._services.home, self._uid)
         places = {f"{key.namespace}/{key.name}" for key in self._jobs}
         if any(entry.job in places and not hook_is_over(entry) for entry in read_entries(tree).values()):
             await ask_for_sync(self._services, self._uid)
@@ -166,7 +167,7 @@ class Watching:
         if not self._is_news(render.health) and not asks_again:
             return False
         self._asked = time.monotonic()
-        tree = await read_release(self._services, self._uid)
+        tree = await read_release(self._services.home, self._uid)
         release = Release.read(tree)
         if not is_latest(release, render.watch):
             return True
@@ -218,15 +219,6 @@ class Watching:
             phase=health.phase.value if health is not None else "",
             message=health.message if health is not None else "",
         )
-
-
-async def read_release(services: Services, uid: str) -> Manifest:
-    """Return the Release of this workflow; raises `NotFound` where it is gone, or is another one by UID."""
-    name = this_release()
-    tree = await with_retries(lambda: services.home.get(RELEASES, name.namespace, name.name))
-    if tree["metadata"]["uid"] != uid:
-        raise NotFound(f"{RELEASES.key(name.namespace, name.name)} was deleted and made again")
-    return tree
 
 
 def is_latest(release: Release, watch: Watch) -> bool:

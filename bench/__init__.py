@@ -1,1 +1,1 @@
-"""Benchmarks beside their peers and floors: `python -m bench [name]`, one line of JSON each."""
+"""Benchmarks beside their peers and floors: `.venv/bin/python -m bench [name]`, one line of JSON each."""

@@ -1,4 +1,7 @@
-"""`python -m bench [name]`: every benchmark, or one. Progress goes to stderr, one line of JSON each to stdout."""
+"""`.venv/bin/python -m bench [name]`: every benchmark, or one.
+
+Progress goes to stderr, one line of JSON each to stdout.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """What the pages say, checked: a document that nothing checks is wrong within a month.
 
-`python -m docs.check` prints each fault and fails if there is one; it is part of `make check`.
+`.venv/bin/python -m docs.check` prints each fault and fails if there is one; it is part of `make check`.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def stale_pages() -> Iterator[str]:
     for name, text in pages().items():
         path = DOCS / name
         if not path.exists() or path.read_text(encoding="utf-8") != text:
-            yield f"docs/{name}: not current; run: python -m docs.generate"
+            yield f"docs/{name}: not current; run: .venv/bin/python -m docs.generate"
 
 
 def broken_links(path: Path, text: str) -> Iterator[str]:

@@ -1,1 +1,1 @@
-"""The processes of convoy: `python -m workers run|worker|watcher|up|crds`."""
+"""The processes of convoy: `.venv/bin/python -m workers run|worker|watcher|up|crds`."""

@@ -1,4 +1,4 @@
-"""`convoy COMMAND [--flag value …]`: the processes. From a checkout: `uv run python -m workers COMMAND`."""
+"""`convoy COMMAND [--flag value …]`: the processes. From a checkout: `.venv/bin/python -m workers COMMAND`."""
 
 from __future__ import annotations
 

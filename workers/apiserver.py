@@ -34,7 +34,11 @@ class Workflows:
         self._signals = services.signals
 
     async def check(self, namespace: str, name: str, uid: str) -> Checked:
-        """Make a pass with the update `check` of the Drift workflow (D37), which is started where it is not open."""
+        """Make a pass with the update `check` of the Drift workflow (D37), which is started where it is not open.
+
+        Raises:
+            Unavailable: Temporal or a worker does not answer.
+        """
         release = ReleaseId(namespace, name)
         try:
             async with asyncio.timeout(TEMPORAL_SECONDS):
@@ -60,7 +64,12 @@ class Workflows:
         )
 
     async def approve(self, namespace: str, name: str, *, hook: str, user: str) -> None:
-        """Approve with the update `approve` of the Sync workflow, which refuses what it does not wait for."""
+        """Approve with the update `approve` of the Sync workflow, which refuses what it does not wait for.
+
+        Raises:
+            Conflict: no sync waits for it.
+            Unavailable: Temporal or a worker does not answer.
+        """
         handle = self._client.get_workflow_handle(ReleaseId(namespace, name).sync)
         try:
             async with asyncio.timeout(TEMPORAL_SECONDS):

@@ -50,6 +50,10 @@ RELEASE = ReleaseId("shop-team", "shop")
 DRIFT = ("", "ConfigMap", "shop", "settings", {"data": {"greeting": "changed by hand"}})
 """Group, kind, namespace, name, and the patch."""
 WITHIN = 180.0
+LOOK_SECONDS = 0.2
+TRIES = 30
+PAUSE_SECONDS = 0.5
+"""Between two tries."""
 
 
 class DemoFailed(Exception):
@@ -216,7 +220,7 @@ async def _until(demo: _Demo, what: str, done: Callable[[Release], bool]) -> Rel
         release = Release.model_validate(await demo.home.get(RELEASES, RELEASE.namespace, RELEASE.name))
         if done(release):
             return release
-        await asyncio.sleep(0.2)
+        await asyncio.sleep(LOOK_SECONDS)
     conditions = (
         "; ".join(f"{c.type}={c.status} {c.message}" for c in release.status.conditions) if release else ""
     )
@@ -258,12 +262,12 @@ async def _apply_all(home: KubeClient, manifests: Sequence[Manifest]) -> None:
 
 async def _patiently(call: Callable[[], Awaitable[None]], *, what: str) -> None:
     """Try for some seconds: a CRD takes a moment until it serves its kind."""
-    for _ in range(30):
+    for _ in range(TRIES):
         try:
             return await call()
         except ApiError as error:
             last = error
-            await asyncio.sleep(0.5)
+            await asyncio.sleep(PAUSE_SECONDS)
     raise DemoFailed(f"{what} cannot be applied: {last.message}")
 
 

@@ -66,7 +66,12 @@ class Drift:
 
     @workflow.run
     async def run(self, state: DriftState | None = None) -> None:
-        """Sleep until something is due, do it, and go on until the Release is gone."""
+        """Sleep until something is due, do it, and go on until the Release is gone.
+
+        Raises:
+            ApplicationError: the workflow id names no Release.
+            CancelledError: somebody cancelled the run.
+        """
         del state  # taken by __init__, since signals may run before this
         try:
             release_of(workflow.info().workflow_id)

@@ -46,7 +46,11 @@ class Health:
 
     @workflow.run
     async def run(self, state: HealthState | None = None) -> Observed:
-        """Watch until nothing is left to watch; returns what was seen last."""
+        """Watch until nothing is left to watch; returns what was seen last.
+
+        Raises:
+            ApplicationError: the workflow id names no Release.
+        """
         del state  # taken by __init__, since signals may run before this
         try:
             release_of(workflow.info().workflow_id)

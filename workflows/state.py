@@ -9,6 +9,7 @@ from workflows.contract import (
     Approved,
     Changed,
     DriftReport,
+    DriftStart,
     Observed,
     Plan,
     Settled,
@@ -92,12 +93,9 @@ class HealthState:
 
 
 @dataclass(slots=True)
-class DriftState:
+class DriftState(DriftStart):
     """All that a Drift carries from run to run. Times are seconds since the epoch."""
 
-    uid: str = ""
-    tick: float = 120.0
-    """Seconds between two ticks; 0 means none."""
     inbox: list[Changed] = field(default_factory=list)
     ended: list[SyncEnded] = field(default_factory=list)
     seen: list[str] = field(default_factory=list)

@@ -43,7 +43,12 @@ class Sync:
 
     @workflow.run
     async def run(self, state: SyncState | None = None) -> Settled:
-        """Make passes until nothing is pending, then close with the last one's result."""
+        """Make passes until nothing is pending, then close with the last one's result.
+
+        Raises:
+            ApplicationError: the last pass failed, and its type is the condition's reason; or the workflow id names
+                no Release.
+        """
         del state  # taken by __init__, since signals may run before this
         try:
             release_of(workflow.info().workflow_id)

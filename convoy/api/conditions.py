@@ -44,6 +44,15 @@ def find_condition(conditions: Conditions, kind: str) -> Mapping[str, Any] | Non
     return next((condition for condition in conditions or () if condition.get("type") == kind), None)
 
 
+def condition_says(
+    condition: Mapping[str, Any] | None, *, status: str, reason: str, message: str, generation: int
+) -> bool:
+    """Return whether a condition (None: there is none) says just this about this generation."""
+    said = (status, reason, message, generation)
+    names = ("status", "reason", "message", "observedGeneration")
+    return condition is not None and said == tuple(condition.get(name) for name in names)
+
+
 def with_condition(
     existing: Conditions, *, type: str, status: str, reason: str, message: str, generation: int, now: datetime
 ) -> ConditionTree:

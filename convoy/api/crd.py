@@ -4,8 +4,7 @@ The API server wants structural schemas: no `$ref`, no `type: null`, no `anyOf` 
 `release.py`). Pydantic's JSON schema has all of these; this module rewrites it and adds what stands outside
 the schema: names, printer columns, the status subresource. CEL rules stand with the models.
 
-`python -m convoy.api.crd` prints them; `python -m convoy.api.crd deploy/crds` writes the checked-in files
-anew.
+`.venv/bin/python -m convoy.api.crd` prints them; with the argument `deploy/crds` it writes the checked-in files anew.
 """
 
 from __future__ import annotations

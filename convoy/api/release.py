@@ -22,6 +22,8 @@ KIND = "Release"
 PLURAL = "releases"
 MAX_NAME_LENGTH = 180
 """Longer names would push workflow ids beyond 255 characters (design 04, rule 13)."""
+HISTORY_LIMIT = 10
+"""Length of status.history where the spec names none."""
 
 Url = Annotated[str, StringConstraints(min_length=1, max_length=2048)]
 HttpUrl = Annotated[str, StringConstraints(pattern=r"^https?://", max_length=2048)]
@@ -293,7 +295,7 @@ class ReleaseSpec(ApiModel):
     health_checks: Annotated[tuple[HealthCheck, ...], Field(max_length=128)] = ()
     ignore_differences: Annotated[tuple[IgnoreDifferences, ...], Field(max_length=256)] = ()
     failure_policy: FailurePolicy | None = None
-    history_limit: Annotated[int, Field(ge=1, le=100)] = 10
+    history_limit: Annotated[int, Field(ge=1, le=100)] = HISTORY_LIMIT
     """Length of status.history. Default: 10."""
 
 

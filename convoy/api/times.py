@@ -38,7 +38,11 @@ def parse_time(text: str) -> datetime:
 
 
 def format_time(moment: datetime) -> str:
-    """Write an aware time as RFC 3339 in UTC, cut to the second."""
+    """Write an aware time as RFC 3339 in UTC, cut to the second.
+
+    Raises:
+        ValueError: the time has no time zone.
+    """
     if moment.tzinfo is None:
         raise ValueError("a time without a time zone")
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ").rjust(20, "0")

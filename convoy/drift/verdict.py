@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from convoy.api.conditions import cut_message
+from convoy.api.conditions import condition_says, cut_message
 from convoy.drift.results import Counts, DriftStatus, ObjectDrift, ScanResult
 
 OBJECTS_NAMED: Final = 10
@@ -18,7 +18,7 @@ POINTERS_NAMED: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class InSyncVerdict:
     """Status, reason and message of the condition, and the counts it comes from, if anything was compared."""
 
     status: str
@@ -32,34 +32,32 @@ class Verdict:
         return self.reason == "Drifted"
 
 
-def verdict_of(result: ScanResult) -> Verdict:
+def verdict_of(result: ScanResult) -> InSyncVerdict:
     """Return InSync, Drifted, or Undetermined if the compare stopped: also if it had found drift by then."""
     counts = result.counts
     if result.failure is not None:
         message = f"stopped at {result.failure.key}: {result.failure.message} ({_progress(counts)})"
-        return Verdict("Unknown", "Undetermined", cut_message(message), counts)
+        return InSyncVerdict("Unknown", "Undetermined", cut_message(message), counts)
     if not result.drifted:
-        return Verdict("True", "InSync", f"{_objects(counts.total)} in sync", counts)
+        return InSyncVerdict("True", "InSync", f"{_objects(counts.total)} in sync", counts)
     head = f"{len(result.drifted)} of {_objects(counts.total)} drifted"
     split = f"{counts.modified} modified, {counts.missing} missing"
     message = f"{head} ({split}): {_named(result.drifted)}"
-    return Verdict("False", "Drifted", cut_message(message), counts)
+    return InSyncVerdict("False", "Drifted", cut_message(message), counts)
 
 
-def undetermined(message: str) -> Verdict:
+def undetermined(message: str) -> InSyncVerdict:
     """Return the verdict of a pass that failed before its first object: no source, no render, no cluster."""
-    return Verdict("Unknown", "Undetermined", cut_message(f"nothing compared: {message}"))
+    return InSyncVerdict("Unknown", "Undetermined", cut_message(f"nothing compared: {message}"))
 
 
-def must_write(verdict: Verdict, *, condition: Mapping[str, Any] | None, generation: int) -> bool:
+def must_write(verdict: InSyncVerdict, *, condition: Mapping[str, Any] | None, generation: int) -> bool:
     """Return whether the condition on the Release (None: there is none) says something else than the verdict.
 
     That is its status, reason or message, or the generation of the Release that it was written for.
     """
-    if condition is None:
-        return True
-    written = tuple(condition.get(name) for name in ("status", "reason", "message", "observedGeneration"))
-    return written != (verdict.status, verdict.reason, verdict.message, generation)
+    status, reason, message = verdict.status, verdict.reason, verdict.message
+    return not condition_says(condition, status=status, reason=reason, message=message, generation=generation)
 
 
 def _progress(counts: Counts) -> str:

@@ -22,7 +22,7 @@ _MESSAGE: Final = 300
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class ObjectFound:
     """An object and what the rules say about it."""
 
     key: ObjectKey
@@ -39,8 +39,8 @@ class WaveFound:
 
     wave: int
     objects: int
-    unhealthy: tuple[Finding, ...]
-    notes: tuple[Finding, ...] = ()
+    unhealthy: tuple[ObjectFound, ...]
+    notes: tuple[ObjectFound, ...] = ()
     applied: bool = True
 
     @property
@@ -59,7 +59,7 @@ class RenderHealth:
     waves: tuple[WaveFound, ...]
 
     @property
-    def unhealthy(self) -> tuple[Finding, ...]:
+    def unhealthy(self) -> tuple[ObjectFound, ...]:
         """The objects that are not healthy, in apply order."""
         return tuple(found for wave in self.waves for found in wave.unhealthy)
 
@@ -151,7 +151,7 @@ class Assessment:
     def _of_waves(self) -> Iterator[WaveFound]:
         for index, (number, items) in enumerate(self._waves):
             applied = index < self._applied
-            found = [Finding(item.key, self._found.get(item.key, healthy())) for item in items if applied]
+            found = [ObjectFound(item.key, self._found.get(item.key, healthy())) for item in items if applied]
             yield WaveFound(
                 wave=number,
                 objects=len(items),
@@ -175,7 +175,7 @@ def late_classes(classes: Sequence[Mapping[str, Any]]) -> frozenset[str]:
     )
 
 
-def _named(found: tuple[Finding, ...]) -> str:
+def _named(found: tuple[ObjectFound, ...]) -> str:
     named = [str(each) for each in found[:OBJECTS_NAMED]]
     more = [f"and {len(found) - OBJECTS_NAMED} more"] if len(found) > OBJECTS_NAMED else []
     return "; ".join([*named, *more])

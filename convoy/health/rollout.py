@@ -32,7 +32,7 @@ _MAX_WHY = 1000
 _MEANWHILE = " Meanwhile the source gives no render: "
 
 
-class Phase(StrEnum):
+class RolloutPhase(StrEnum):
     """How a rollout stands."""
 
     PROGRESSING = "Progressing"
@@ -81,12 +81,12 @@ def next_rollout(before: Rollout | None, seen: Seen) -> Rollout | None:
         return _started(before, seen)
     if before is None:
         return None
-    if before.phase == Phase.PROGRESSING:
+    if before.phase == RolloutPhase.PROGRESSING:
         return _judged(before, seen, seen.policy)
-    if before.phase == Phase.FAILED and seen.healthy == before.render_ref:
+    if before.phase == RolloutPhase.FAILED and seen.healthy == before.render_ref:
         # It stays Failed, but a later rollout that fails can go back to it.
         return before.model_copy(update={"last_healthy_render_ref": before.render_ref})
-    if before.phase == Phase.ROLLED_BACK and seen.fault is not None:
+    if before.phase == RolloutPhase.ROLLED_BACK and seen.fault is not None:
         why = (before.message or "").split(_MEANWHILE)[0]
         fault = _MEANWHILE + _cut(seen.fault) if seen.fault else ""
         return before.model_copy(update={"message": why + fault})
@@ -95,12 +95,17 @@ def next_rollout(before: Rollout | None, seen: Seen) -> Rollout | None:
 
 def is_rolled_back(rollout: Rollout | None, ref: str) -> bool:
     """Whether this render has failed, and the last healthy one is the desired one in its place."""
-    return rollout is not None and rollout.phase == Phase.ROLLED_BACK and rollout.render_ref == ref
+    return rollout is not None and rollout.phase == RolloutPhase.ROLLED_BACK and rollout.render_ref == ref
 
 
 def deadline(rollout: Rollout | None, policy: FailurePolicy | None) -> datetime | None:
     """Return when the time of a rollout is up, or None where none is running. A healthTimeout of 0 is no limit."""
-    if policy is None or not policy.health_timeout or rollout is None or rollout.phase != Phase.PROGRESSING:
+    if (
+        policy is None
+        or not policy.health_timeout
+        or rollout is None
+        or rollout.phase != RolloutPhase.PROGRESSING
+    ):
         return None
     started = second_or_none(rollout.started_at)
     return started + policy.health_timeout + _ROUNDED if started is not None else None
@@ -108,12 +113,14 @@ def deadline(rollout: Rollout | None, policy: FailurePolicy | None) -> datetime 
 
 def _started(before: Rollout | None, seen: Seen) -> Rollout:
     # A pin on what has failed and was rolled back is a person's try again, as a force is.
-    tries_again = seen.forced or (before is not None and before.phase == Phase.ROLLED_BACK and seen.pinned)
+    tries_again = seen.forced or (
+        before is not None and before.phase == RolloutPhase.ROLLED_BACK and seen.pinned
+    )
     if before is not None and before.render_ref == seen.starting and not tries_again:
         return before
     last = before.last_healthy_render_ref if before is not None else None
     return Rollout(
-        phase=Phase.PROGRESSING,
+        phase=RolloutPhase.PROGRESSING,
         render_ref=seen.starting,
         last_healthy_render_ref=last or seen.last_healthy or None,
         started_at=format_time(seen.now),
@@ -125,7 +132,7 @@ def _judged(before: Rollout, seen: Seen, policy: FailurePolicy) -> Rollout:
     if seen.healthy and seen.healthy == before.render_ref:
         return before.model_copy(
             update={
-                "phase": Phase.HEALTHY,
+                "phase": RolloutPhase.HEALTHY,
                 "last_healthy_render_ref": before.render_ref,
                 "message": f"The render {brief_ref(before.render_ref)} is applied and healthy.",
             }
@@ -159,7 +166,7 @@ def _failed(before: Rollout, why: str, seen: Seen, policy: FailurePolicy) -> Rol
         f"{told}. The last healthy render {_named(last, seen)} takes its place until the source gives another "
         f"render: push a fix. To try the failed one again: kubectl convoy release sync {seen.release} --force"
     )
-    return before.model_copy(update={"phase": Phase.ROLLED_BACK, "message": message})
+    return before.model_copy(update={"phase": RolloutPhase.ROLLED_BACK, "message": message})
 
 
 def _named(ref: str | None, seen: Seen) -> str:
@@ -178,4 +185,4 @@ def _held(before: Rollout, told: str, obstacle: str, seen: Seen) -> Rollout:
         f"(kubectl convoy release rollback {seen.release}), or try it again "
         f"(kubectl convoy release sync {seen.release} --force)."
     )
-    return before.model_copy(update={"phase": Phase.FAILED, "message": message})
+    return before.model_copy(update={"phase": RolloutPhase.FAILED, "message": message})

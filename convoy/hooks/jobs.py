@@ -20,6 +20,8 @@ from convoy.sync.rejections import rejection
 
 GONE_SECONDS: Final = 10.0
 """How long a deleted Job is waited for at a time; its Pods may take longer to end."""
+_LOOK_SECONDS: Final = 0.2
+"""Between two looks whether it is gone."""
 
 
 class Refused(Exception):
@@ -134,7 +136,7 @@ async def _gone(client: KubeClient, place: str, uid: str, seconds: float) -> boo
             return True
         if time.monotonic() > deadline:
             return False
-        await asyncio.sleep(0.2)
+        await asyncio.sleep(_LOOK_SECONDS)
 
 
 def _marks(job: Manifest) -> tuple[str | None, ...]:

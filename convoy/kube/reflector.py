@@ -99,6 +99,7 @@ class Reflector(Generic[T]):
         self._synced = asyncio.Event()
         self._version = ""
         self._seen = 0
+        """The latest version of the collection that the copy reflects; 0 before the first list."""
         self._waiters: list[tuple[int, asyncio.Future[None]]] = []
         self._failures = 0
 
@@ -114,18 +115,9 @@ class Reflector(Generic[T]):
         """Return the projections as they are now; later changes do not disturb the iteration."""
         return iter([entry.value for entry in self._entries.values()])
 
-    @property
-    def is_synced(self) -> bool:
-        """Whether the first list is complete."""
-        return self._synced.is_set()
-
     async def synced(self) -> None:
         """Wait until the first list is complete."""
         await self._synced.wait()
-
-    def resource_version_seen(self) -> int:
-        """Return the latest version of the collection that the copy reflects; 0 before the first list."""
-        return self._seen
 
     async def wait_until_seen(self, resource_version: str, *, timeout: float) -> None:
         """Wait until the copy reflects a write that answered with this resourceVersion, or a later one.

@@ -46,7 +46,11 @@ def manifest_files(root: Path, path: str, content: ManifestsContent) -> list[Fil
 
 
 def manifest_files_in_memory(files: Mapping[str, bytes], path: str, content: ManifestsContent) -> list[File]:
-    """Do the same for files that are in memory."""
+    """Do the same for files that are in memory.
+
+    Raises:
+        Unsupported: no such folder, a pattern is wrong, or it is too much.
+    """
     at = content_path(path)
     wanted = _Patterns(content)
     below = [

@@ -24,6 +24,8 @@ from convoy.server.names import GROUP, VERSION
 from convoy.server.refusals import Forbidden
 
 CACHE_SECONDS: Final = 10.0
+_ANSWER_SECONDS: Final = 10.0
+"""How long the cluster may take for one answer."""
 _REMEMBERED: Final = 5000
 _PATH: Final = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
 
@@ -94,7 +96,11 @@ class Authorizer:
             "spec": {**user.attributes(), "resourceAttributes": access.attributes()},
         }
         answer = await self._home.request(
-            "POST", _PATH, body=encode(review), content_type="application/json", timeout=10.0
+            "POST",
+            _PATH,
+            body=encode(review),
+            content_type="application/json",
+            timeout=_ANSWER_SECONDS,
         )
         if answer.status >= 300:
             raise error_of(answer.status, answer.headers, answer.body)

@@ -112,7 +112,7 @@ class Call:
 
     @property
     def dry_run(self) -> bool:
-        """Whether nothing may be written (`?dryRun=All`)."""
+        """Whether nothing may be written (`?dryRun=All`); raises BadRequest for another value."""
         value = self.query.get("dryRun", "")
         if value not in ("", "All"):
             raise BadRequest("parameter dryRun: expected All")

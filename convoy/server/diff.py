@@ -17,7 +17,7 @@ from convoy.api.release_status import RENDER_REF
 from convoy.api.rendered import Render
 from convoy.drift.results import ScanResult
 from convoy.drift.scan import scan
-from convoy.drift.verdict import Verdict, undetermined, verdict_of
+from convoy.drift.verdict import InSyncVerdict, undetermined, verdict_of
 from convoy.kube.targets import Target
 from convoy.server.answers import Counts, Failed, InSync, ReleaseDiff
 from convoy.server.call import Call
@@ -29,7 +29,14 @@ NAMED: Final = "named"
 
 
 async def diff(call: Call) -> ReleaseDiff:
-    """Compare the desired render, or the stored one that `?render=` names, with the live objects."""
+    """Compare the desired render, or the stored one that `?render=` names, with the live objects.
+
+    Raises:
+        BadRequest: the parameter is no ref.
+        NotFound: the render store has no such render.
+        TooMany: a diff or a preview of this Release runs already.
+        ApiError: the Release cannot be read.
+    """
     ref = call.query.get("render", "")
     if ref and not re.fullmatch(RENDER_REF, ref):
         raise BadRequest("parameter render: expected sha256: and 64 hexadecimal digits")
@@ -81,5 +88,5 @@ def _answer(call: Call, render: Render, result: ScanResult, *, desired: str) -> 
     )
 
 
-def _words(verdict: Verdict) -> InSync:
+def _words(verdict: InSyncVerdict) -> InSync:
     return InSync(status=verdict.status, reason=verdict.reason, message=verdict.message)

@@ -22,7 +22,14 @@ async def read_pin(call: Call) -> ReleasePin:
 
 
 async def write_pin(call: Call) -> ReleasePin:
-    """Pin a render that the store has, and request a sync."""
+    """Pin a render that the store has, and request a sync.
+
+    Raises:
+        BadRequest, Invalid: the body is none of a pin, or names no ref.
+        NotFound: the render store has no such render.
+        ConvoyError: the spec makes no sense, or the store failed.
+        ApiError: the Release cannot be read or written.
+    """
     version = expect(call.body, kind="ReleasePin", fields=("renderRef",))
     ref = call.body["renderRef"]
     if not isinstance(ref, str) or not re.fullmatch(RENDER_REF, ref):

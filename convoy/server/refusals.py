@@ -9,10 +9,11 @@
     ├── Conflict        409  somebody wrote in between, or the Release is not in the state for it
     ├── Invalid         422  the body, or what the Release would be with it, is wrong
     ├── TooMany         429  the same work runs for this Release already
+    ├── Broken          500  a fault of convoy's own
     ├── Unavailable     503  the source, the target cluster, the render store or Temporal does not answer
     └── TimedOut        504  not done within the deadline
 
-An error that nobody foresaw is a 500 without its text, since that may hold anything.
+An error that nobody foresaw is Broken without its text, since that may hold anything.
 """
 
 from __future__ import annotations

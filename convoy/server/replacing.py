@@ -32,7 +32,14 @@ async def read_mutations(call: Call) -> ReleaseMutations:
 
 
 async def write_mutations(call: Call) -> ReleaseMutations:
-    """Replace the mutations, once the Release was rendered with them, and request a sync."""
+    """Replace the mutations, once the Release was rendered with them, and request a sync.
+
+    Raises:
+        BadRequest, Invalid: the body has no mutations that make sense.
+        TooMany: a diff or a preview of this Release runs already.
+        ConvoyError: the Release cannot be rendered with them.
+        ApiError: the Release cannot be read or written.
+    """
     version = expect(call.body, kind="ReleaseMutations", fields=("mutations",))
     given = _list(call.body, "mutations")
     release = await call.release()
@@ -55,6 +62,12 @@ async def read_lifecycle(call: Call) -> ReleaseLifecycle:
 async def write_lifecycle(call: Call) -> ReleaseLifecycle:
     """Replace the hooks, once the Release was rendered with them and the target took their Jobs as a dry run; request
     a sync.
+
+    Raises:
+        BadRequest, Invalid: the body has no hooks that make sense, or the target refuses a Job.
+        TooMany: a diff or a preview of this Release runs already.
+        ConvoyError: the Release cannot be rendered with them, or the target did not answer.
+        ApiError: the Release cannot be read or written.
     """
     version = expect(call.body, kind="ReleaseLifecycle", fields=("preSync", "postSync"))
     given = {name: _list(call.body, name) for name in ("preSync", "postSync")}

@@ -11,8 +11,6 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import re
-import shutil
-import tempfile
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
@@ -31,6 +29,7 @@ from convoy.sources.git_refs import Wanted, choose, patterns, read_advertised
 from convoy.sources.git_url import GitUrl, parse_git_url, safe_addresses
 from convoy.sources.process import ChildFailed, Finished, ProcessLimits, run
 from convoy.sources.sweep import sweep, touch
+from convoy.sources.work import put_into_place, work_folder
 
 MAX_FILES: Final = 50_000
 MAX_BYTES: Final = 512 * 1024 * 1024
@@ -139,7 +138,7 @@ class _Repository:
                 raise SourceNotReady(f"{self.url.text} has no commit {sha}")
             _check_size(await git("ls-tree", "-r", "-l", "-z", sha), self.url.text)
             await git("checkout", "--quiet", "--force", "--detach", sha)
-            await asyncio.to_thread(_move, git.files, target)
+            await put_into_place(git.files, target)
         await asyncio.to_thread(sweep, self.folder, older_than=_KEEP_SECONDS)
 
     async def _fetch_all(self, git: _Git) -> None:
@@ -197,8 +196,9 @@ async def _git(
             raise SourceNotReady(
                 f"{url.text}: {url.host} was not resolved in {options.timeout:g} s"
             ) from None
-    work = await asyncio.to_thread(_work_folder, folder)
-    try:
+    async with work_folder(folder) as work:
+        for name in ("home", "files"):
+            await asyncio.to_thread((work / name).mkdir, 0o700)
         env = environment(work / "home", url, credentials, addresses=addresses, seconds=options.timeout)
         place = {"GIT_CEILING_DIRECTORIES": str(work)}
         if empty_repository:
@@ -207,25 +207,6 @@ async def _git(
         if empty_repository:
             await git("init", "--quiet", "--template=")
         yield git
-    finally:
-        await asyncio.to_thread(shutil.rmtree, work, ignore_errors=True)
-
-
-def _work_folder(folder: Path) -> Path:
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    work = Path(tempfile.mkdtemp(prefix=".work-", dir=folder))
-    for name in ("home", "files"):
-        (work / name).mkdir(mode=0o700)
-    return work
-
-
-def _move(files: Path, target: Path) -> None:
-    try:
-        files.rename(target)
-    except OSError:
-        # Another process was faster, with the same files.
-        if not target.is_dir():
-            raise
 
 
 def _check_size(listing: Finished, url: str) -> None:

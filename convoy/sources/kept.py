@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import shutil
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -20,6 +19,7 @@ from weakref import WeakValueDictionary
 import msgspec
 
 from convoy.sources.sweep import sweep, touch
+from convoy.sources.work import put_into_place, work_folder
 
 _KEEP_SECONDS: Final = 3600.0
 _locks: WeakValueDictionary[Path, asyncio.Lock] = WeakValueDictionary()
@@ -64,7 +64,7 @@ class Kept:
                     for folder in (files, scratch):
                         await asyncio.to_thread(folder.mkdir, 0o700)
                     await fill(files, scratch)
-                    await asyncio.to_thread(_move, files, target)
+                    await put_into_place(files, target)
                 await asyncio.to_thread(sweep, self.folder, older_than=_KEEP_SECONDS)
         yield target
 
@@ -72,14 +72,9 @@ class Kept:
         """Whether the folder of this name is here; if so it stays a while longer."""
         return await asyncio.to_thread(touch, self.folder / name)
 
-    @asynccontextmanager
-    async def work(self) -> AsyncIterator[Path]:
+    def work(self) -> AbstractAsyncContextManager[Path]:
         """Open an empty private folder."""
-        work = await asyncio.to_thread(_work_folder, self.folder)
-        try:
-            yield work
-        finally:
-            await asyncio.to_thread(shutil.rmtree, work, ignore_errors=True)
+        return work_folder(self.folder)
 
     async def seen(self) -> Seen:
         """Return what `see` noted last."""
@@ -92,20 +87,6 @@ class Kept:
     @property
     def _note(self) -> Path:
         return self.folder.with_suffix(".json")
-
-
-def _work_folder(folder: Path) -> Path:
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return Path(tempfile.mkdtemp(prefix=".work-", dir=folder))
-
-
-def _move(files: Path, target: Path) -> None:
-    try:
-        files.rename(target)
-    except OSError:
-        # Another process was faster, with the same files.
-        if not target.is_dir():
-            raise
 
 
 def _read(path: Path) -> Seen:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from convoy.api.release import Release
-from convoy.health.rollout import Phase
+from convoy.health.rollout import RolloutPhase
 
 _TOLD = 5
 """Refs of the history in a message."""
@@ -35,7 +35,7 @@ def stored_wishes(release: Release) -> tuple[Wish, ...]:
         wishes.append(Wish(Origin.PIN, release.pin.render_ref))
     # Without the policy nobody rolls back: the next reconcile clears the rollout.
     rollout = release.status.rollout if release.spec.failure_policy is not None else None
-    if rollout is not None and rollout.phase == Phase.ROLLED_BACK and rollout.last_healthy_render_ref:
+    if rollout is not None and rollout.phase == RolloutPhase.ROLLED_BACK and rollout.last_healthy_render_ref:
         wishes.append(Wish(Origin.LAST_HEALTHY, rollout.last_healthy_render_ref))
     return tuple(wishes)
 

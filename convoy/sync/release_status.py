@@ -23,7 +23,7 @@ from convoy.api.objects import Manifest
 from convoy.api.release_status import Rollout
 from convoy.api.times import format_time
 from convoy.health.observed import NOT_HEALTHY, HealthyRender
-from convoy.health.rollout import Phase
+from convoy.health.rollout import RolloutPhase
 
 _OWN = (
     "observedGeneration",
@@ -128,7 +128,7 @@ def rolled_out(tree: Manifest, own: Manifest, rollout: Rollout | None, *, now: d
     rest = {name: value for name, value in own.items() if name != "rollout"}
     if rollout is not None:
         rest["rollout"] = rollout.tree()
-        if rollout.phase == Phase.HEALTHY and own.get("history"):
+        if rollout.phase == RolloutPhase.HEALTHY and own.get("history"):
             rest["history"] = _with_health(own["history"], rollout.render_ref or "", format_time(now))
     return rest | {"conditions": _own_conditions(tree, rest, now=now)}
 

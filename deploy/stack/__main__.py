@@ -1,4 +1,4 @@
-"""`python -m deploy.stack up|down|status [FOLDER]`: a stack that outlives the command."""
+"""`.venv/bin/python -m deploy.stack up|down|status [FOLDER]`: a stack that outlives the command."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ from deploy.stack import local, state
 from deploy.stack.processes import ServerFailed
 
 DEFAULT_FOLDER = Path(".state/stack")
+_TOOLS = ("kubectl", "helm", "kustomize", "temporal")
+"""What people and a worker from the checkout call beside the servers: `up` puts them on the PATH."""
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command and return the exit code."""
-    parser = argparse.ArgumentParser(prog="python -m deploy.stack", description=__doc__)
+    parser = argparse.ArgumentParser(prog=".venv/bin/python -m deploy.stack", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     for name, text in (
         ("up", "start the servers, or find them running; print what to export"),
@@ -34,10 +36,13 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _up(folder: Path) -> int:
     stack = local.find(folder) or local.start_detached(folder, say=_progress)
+    for name in _TOOLS:
+        stack.tool(name, _progress)
     print("export CONVOY_STACK=existing")
     print(f"export KUBECONFIG={stack.kubeconfig}")
     print(f"export TEMPORAL_ADDRESS={stack.temporal_address}")
     print(f"export CONVOY_TEMPORAL_UI={stack.temporal_ui}")
+    print(f'export PATH="{stack.tools}:$PATH"')
     return 0
 
 

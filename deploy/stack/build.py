@@ -39,12 +39,13 @@ def build(tool: Tool, into: Path, say: Callable[[str], None]) -> None:
         f"-s -w {_flags(tool)}".strip(),
         "-o",
         temporary,
+        tool.package,
     ]
     said: deque[str] = deque(maxlen=20)
     told, compiled = began, 0
     try:
         with subprocess.Popen(
-            [*command, "-o", str(temporary), tool.package],
+            command,
             cwd=tool.folder,
             env=env,
             stderr=subprocess.PIPE,

@@ -4,7 +4,7 @@
         stack.kubeconfig, stack.temporal_address, stack.temporal_ui, stack.tool("kubectl")
 
 An owned stack ends with its owner, however that ends (`deploy.stack.keeper`). A detached one goes on until
-`python -m deploy.stack down`.
+`.venv/bin/python -m deploy.stack down`.
 """
 
 from __future__ import annotations

@@ -50,7 +50,7 @@ class Existing:
 
     @contextlib.contextmanager
     def provide(self, *, say: Say) -> Iterator[Stack]:  # noqa: ARG002  (the Protocol's)
-        """Hand out what the environment names."""
+        """Hand out what the environment names. Raises StackError when it names too little."""
         missing = [name for name in ("KUBECONFIG", "TEMPORAL_ADDRESS") if not self._environment.get(name)]
         if missing:
             raise StackError(f"CONVOY_STACK=existing needs {' and '.join(missing)} in the environment")
@@ -68,7 +68,7 @@ class Containers:
 
     @contextlib.contextmanager
     def provide(self, *, say: Say) -> Iterator[Stack]:
-        """Start both containers."""
+        """Start both containers. Raises Unavailable when no Docker engine answers."""
         from docker.errors import DockerException  # type: ignore[import-untyped]
         from testcontainers.community.k3s import K3SContainer
         from testcontainers.core.container import DockerContainer

@@ -50,7 +50,7 @@ def this_process() -> Server:
 
 
 def read(folder: Path) -> State | None:
-    """Read the state of the stack in `folder`; None when there is none."""
+    """Read the state of the stack in `folder`; None when there is none. Raises StackError when it is damaged."""
     try:
         tree = json.loads((folder / _FILE).read_text())
     except FileNotFoundError:
@@ -86,7 +86,8 @@ def claim(folder: Path) -> State:
                 f"the stack in {folder} belongs to the running process {previous.owner.pid}; stop that first"
             )
         if previous.owner is None and previous.is_running():
-            raise StackError(f"a stack runs in {folder}; stop it with: python -m deploy.stack down {folder}")
+            down = f".venv/bin/python -m deploy.stack down {folder}"
+            raise StackError(f"a stack runs in {folder}; stop it with: {down}")
         clear(folder)
     folder.mkdir(parents=True, exist_ok=True)
     state = State(owner=this_process())

@@ -1,4 +1,4 @@
-"""Records the session of `docs/command-line.md`: `python -m tests.e2e.record_session`.
+"""Records the session of `docs/command-line.md`: `.venv/bin/python -m tests.e2e.record_session`.
 
 It runs each command of it against a convoy on a local stack, as a person would, and writes what it said into the page.
 """

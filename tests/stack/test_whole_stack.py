@@ -57,9 +57,9 @@ def test_up_starts_every_server_and_prints_what_to_export(folder: Path) -> None:
 
     assert answer.returncode == 0, answer.stderr
     exported = [line.partition("=")[0] for line in answer.stdout.splitlines()]
-    assert exported == [
-        f"export {name}" for name in ("CONVOY_STACK", "KUBECONFIG", "TEMPORAL_ADDRESS", "CONVOY_TEMPORAL_UI")
-    ]
+    names = ("CONVOY_STACK", "KUBECONFIG", "TEMPORAL_ADDRESS", "CONVOY_TEMPORAL_UI", "PATH")
+    assert exported == [f"export {name}" for name in names]
+    assert all((folder / "bin" / tool).exists() for tool in ("kubectl", "helm", "kustomize", "temporal"))
     assert [server.name for server in state_of(folder).servers] == [
         "etcd",
         "kube-apiserver",

@@ -1,4 +1,4 @@
-"""Record the histories that `test_replay` replays: `python -m tests.workflows.record_histories [name …]`.
+"""Record the histories that `test_replay` replays: `.venv/bin/python -m tests.workflows.record_histories [name …]`.
 
 Run it after a change of the workflows that open runs need not survive, and add to it when a workflow learns something
 new. What a change must survive stays as it is: then the workflow needs `workflow.patched`.

@@ -1,7 +1,7 @@
 """Stored histories replay: a run that was open before a change of the workflows goes on after it.
 
 A failure here means that the change is not deterministic for open runs: guard it with `workflow.patched`, or, where no
-release has gone out with the old code, record anew (`python -m tests.workflows.record_histories`).
+release has gone out with the old code, record anew (`.venv/bin/python -m tests.workflows.record_histories`).
 """
 
 from __future__ import annotations

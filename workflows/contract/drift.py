@@ -9,6 +9,15 @@ from convoy.api.release import SyncPolicy
 from convoy.policy.trigger import Trigger
 
 
+@dataclass(slots=True)
+class DriftStart:
+    """What a new Drift begins with."""
+
+    uid: str = ""
+    tick: float = 120.0
+    """Seconds between two ticks; 0 means none."""
+
+
 class Cause(StrEnum):
     """Why a drift pass is due (`reference/drift`, When the observer checks; D37)."""
 

@@ -16,7 +16,7 @@ GOLDEN = Path(__file__).parents[3] / "deploy" / "crds"
 
 def test_the_checked_in_files_are_those_of_the_models() -> None:
     found = {path.name: path.read_text(encoding="utf-8") for path in GOLDEN.glob("*.yaml")}
-    assert found == crds_yaml(), "run: python -m convoy.api.crd deploy/crds"
+    assert found == crds_yaml(), "run: .venv/bin/python -m convoy.api.crd deploy/crds"
 
 
 def test_the_files_hold_the_crds(tmp_path: Path) -> None:

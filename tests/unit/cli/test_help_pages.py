@@ -1,6 +1,6 @@
 """The help pages are frozen: what a page promises does not change unnoticed.
 
-`python -m tests.unit.cli.test_help_pages` writes them anew.
+`.venv/bin/python -m tests.unit.cli.test_help_pages` writes them anew.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ import pytest
 from convoy.api.release import FailurePolicy
 from convoy.api.release_status import Rollout
 from convoy.api.times import format_time
-from convoy.health.rollout import Phase, Seen, deadline, next_rollout
+from convoy.health.rollout import RolloutPhase, Seen, deadline, next_rollout
 
 GOOD, BAD, FIX = (f"sha256:{letter * 64}" for letter in "abc")
 START = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
@@ -231,4 +231,4 @@ def test_a_long_list_of_faults_is_cut() -> None:
 
 def test_every_phase_is_one_of_the_schema() -> None:
     schema = Rollout.model_json_schema()["properties"]["phase"]
-    assert {*Phase} == {*(schema.get("enum") or schema["anyOf"][0]["enum"])}
+    assert {*RolloutPhase} == {*(schema.get("enum") or schema["anyOf"][0]["enum"])}

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from convoy.api.release import FailurePolicy
 from convoy.api.release_status import Rollout
-from convoy.health.rollout import Phase, Seen, deadline, next_rollout
+from convoy.health.rollout import RolloutPhase, Seen, deadline, next_rollout
 
 START = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 REFS = st.sampled_from([f"sha256:{letter * 64}" for letter in "abc"])
@@ -54,10 +54,10 @@ def states(life: list[tuple[Seen, int]]) -> list[tuple[Rollout | None, Seen, Rol
 @given(LIVES)
 def test_it_rolls_back_only_where_a_rollback_is_wanted_and_possible(life: list[tuple[Seen, int]]) -> None:
     for before, seen, after in states(life):
-        if after is None or after.phase != Phase.ROLLED_BACK:
+        if after is None or after.phase != RolloutPhase.ROLLED_BACK:
             continue
         assert after.last_healthy_render_ref not in (None, "", after.render_ref)
-        if before is None or before.phase != Phase.ROLLED_BACK:
+        if before is None or before.phase != RolloutPhase.ROLLED_BACK:
             assert seen.policy is not None
             assert (seen.policy.action, seen.pinned, seen.obstacle) == ("Rollback", False, "")
 
@@ -67,13 +67,17 @@ def test_only_a_progressing_rollout_fails_and_only_at_its_deadline_or_a_hook(
     life: list[tuple[Seen, int]],
 ) -> None:
     for before, seen, after in states(life):
-        if after is None or after.phase not in (Phase.FAILED, Phase.ROLLED_BACK) or before is None:
-            assert after is None or before is not None or after.phase == Phase.PROGRESSING
+        if (
+            after is None
+            or after.phase not in (RolloutPhase.FAILED, RolloutPhase.ROLLED_BACK)
+            or before is None
+        ):
+            assert after is None or before is not None or after.phase == RolloutPhase.PROGRESSING
             continue
-        if before.phase in (Phase.FAILED, Phase.ROLLED_BACK):
+        if before.phase in (RolloutPhase.FAILED, RolloutPhase.ROLLED_BACK):
             continue
         due = deadline(before, seen.policy)
-        assert before.phase == Phase.PROGRESSING
+        assert before.phase == RolloutPhase.PROGRESSING
         assert seen.hook_failed or (due is not None and seen.now >= due and not seen.paused)
         assert seen.healthy != before.render_ref
 
@@ -83,13 +87,17 @@ def test_what_failed_stays_failed_until_another_render_or_a_forced_sync_begins(
     life: list[tuple[Seen, int]],
 ) -> None:
     for before, seen, after in states(life):
-        if before is None or before.phase not in (Phase.FAILED, Phase.ROLLED_BACK) or seen.policy is None:
+        if (
+            before is None
+            or before.phase not in (RolloutPhase.FAILED, RolloutPhase.ROLLED_BACK)
+            or seen.policy is None
+        ):
             continue
         assert after is not None
-        pinned = seen.pinned and before.phase == Phase.ROLLED_BACK
+        pinned = seen.pinned and before.phase == RolloutPhase.ROLLED_BACK
         anew = seen.starting and (seen.forced or pinned or seen.starting != before.render_ref)
-        assert (after.phase == Phase.PROGRESSING) == bool(anew)
-        assert after.phase != Phase.HEALTHY
+        assert (after.phase == RolloutPhase.PROGRESSING) == bool(anew)
+        assert after.phase != RolloutPhase.HEALTHY
         assert after.render_ref == (seen.starting if anew else before.render_ref)
 
 
