@@ -57,7 +57,7 @@ def test_a_reader_that_is_gone_has_not_heard_that_all_is_well(tmp_path: Path) ->
     (tmp_path / "none.yaml").write_text("a: 1\n")
     reader, writer = os.pipe()
     os.close(reader)
-    words = [BINARY, "validate", "-f", tmp_path / "none.yaml"]
-    done = subprocess.run(words, stdout=writer, stderr=subprocess.PIPE, check=False)
+    words = ["validate", "-f", str(tmp_path / "none.yaml")]
+    done = subprocess.run([BINARY, *words], stdout=writer, stderr=subprocess.PIPE, check=False)
     os.close(writer)
     assert (done.returncode, done.stderr) == (141, b"")
