@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -44,7 +43,8 @@ def get(session: Session, name: str, output: Format | None) -> None:
     if output is None:
         from convoy.cli.describe import describe_cluster
 
-        sys.stdout.writelines(f"{line}\n" for line in describe_cluster(tree))
+        for line in describe_cluster(tree):
+            say(line)
         return
     from convoy.cli.listing import print_one
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from convoy.api.objects import ObjectKey
 from convoy.cli.ages import age
-from convoy.cli.output import say
-from convoy.cli.style import DIM, GREEN, RED, paint, paint_word
+from convoy.cli.output import say, say_painted
+from convoy.cli.style import DIM, GREEN, RED, paint, paint_word, printable
 
 _ABSENT = object()
 
@@ -17,12 +17,12 @@ _ABSENT = object()
 def print_readable(drifted: Sequence[Mapping[str, Any]]) -> None:
     """Print each object with its fields: `-` what is live, `+` what is desired, and who owns the live field."""
     for found in drifted:
-        say(f"{paint(str(_key(found)), bold=True)}  {paint_word(found['status'])}")
+        say_painted(f"{paint(str(_key(found)), bold=True)}  {paint_word(found['status'])}")
         for change in found.get("changes") or ():
-            say(f"  {change['pointer']}{_owner(change.get('owner'))}")
+            say_painted(f"  {printable(change['pointer'])}{_owner(change.get('owner'))}")
             for sign, colour, side in (("-", RED, "live"), ("+", GREEN, "desired")):
                 for line in _value(change.get(side, _ABSENT)):
-                    say(f"    {paint(f'{sign} {line}', colour)}")
+                    say_painted(f"    {paint(f'{sign} {line}', colour)}")
         say("")
 
 

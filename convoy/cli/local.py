@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from enum import StrEnum
 from pathlib import Path
 
@@ -92,7 +91,8 @@ def validate(files: tuple[Path, ...], source: Path | None, output: Data | None) 
     if output is not None:
         print_tree({"problems": [each.tree() for each in report.problems]}, output)
     else:
-        sys.stdout.writelines(f"{each}\n" for each in report.problems)
+        for each in report.problems:
+            say(str(each))
         if not report.problems:
             say(report.summary)
     return PROBLEMS if report.problems else 0

@@ -17,6 +17,7 @@ from convoy.api.errors import ConvoyError
 from convoy.cli import clusters, local, release_actions, release_compare, release_views
 from convoy.cli.completion import answer_shell, complete_for_kubectl, completion
 from convoy.cli.errors import Failure
+from convoy.cli.output import note
 from convoy.kube.errors import ApiError
 
 USAGE_ERROR = 2
@@ -98,5 +99,5 @@ def _run(arguments: Sequence[str]) -> int:
 
 
 def _fail(message: str, code: int) -> int:
-    print(f"error: {' '.join(message.split())}", file=sys.stderr)
+    note(f"error: {' '.join(message.split())}")
     return code

@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import Any
 
 from convoy.api.objects import Manifest
+from convoy.cli.style import printable
 
 
 class Format(StrEnum):
@@ -28,18 +29,23 @@ class Data(StrEnum):
 
 
 def say(text: str) -> None:
-    """Write a line to stdout."""
+    """Write a line to stdout, without control characters."""
+    say_painted(printable(text))
+
+
+def say_painted(text: str) -> None:
+    """Write a line that has colours, whose parts were made printable before."""
     sys.stdout.write(text + "\n")
 
 
 def note(text: str) -> None:
     """Write a line for the person, beside the output, to stderr."""
-    sys.stderr.write(text + "\n")
+    sys.stderr.write(printable(text) + "\n")
 
 
 def print_table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """Write aligned columns: each as wide as its widest cell and three spaces, as kubectl does."""
-    lines = [list(header), *([_cell(cell) for cell in row] for row in rows)]
+    lines = [[cell_of(value) for value in row] for row in (header, *rows)]
     widths = [max(max(len(line[column]) for line in lines) + 3, 6) for column in range(len(header) - 1)]
     sys.stdout.writelines(
         "".join(cell.ljust(width) for cell, width in zip(line, [*widths, 0], strict=True)).rstrip() + "\n"
@@ -54,7 +60,7 @@ def print_tree(tree: Any, data: str) -> None:
             if isinstance(each, dict) and isinstance(each.get("metadata"), dict):
                 each["metadata"].pop("managedFields", None)
     if data == Data.JSON:
-        say(json.dumps(tree, indent=4, ensure_ascii=False))
+        sys.stdout.write(json.dumps(tree, indent=4, ensure_ascii=False) + "\n")
         return
     import yaml
 
@@ -73,7 +79,6 @@ def short_ref(ref: str | None) -> str:
     return (ref or "").removeprefix("sha256:")[:12]
 
 
-def _cell(value: object) -> str:
-    if value is None or value == "":
-        return ""
-    return " ".join(str(value).split())
+def cell_of(value: object) -> str:
+    """Return a value as a cell of a table: one line, printable."""
+    return "" if value is None else printable(" ".join(str(value).split()))

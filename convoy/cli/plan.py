@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from convoy.api.objects import Manifest, ObjectKey, counted
-from convoy.cli.output import say
-from convoy.cli.style import DIM, RED, YELLOW, paint
+from convoy.cli.output import say_painted
+from convoy.cli.style import DIM, RED, YELLOW, paint, printable_tree
 
 _DESIRED = {
     "fresh": "rendered now",
@@ -19,8 +19,8 @@ _DESIRED = {
 
 def print_plan(answer: Manifest) -> None:
     """Print what a sync would do."""
-    for line in _lines(answer):
-        say(line)
+    for line in _lines(printable_tree(answer)):
+        say_painted(line)
 
 
 def _lines(answer: Manifest) -> Iterator[str]:

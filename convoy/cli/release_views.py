@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 import click
 
 from convoy.api.objects import Manifest
@@ -39,7 +37,8 @@ def get(session: Session, name: str, output: Format | None) -> None:
     if output is None:
         from convoy.cli.describe import describe_release
 
-        sys.stdout.writelines(f"{line}\n" for line in describe_release(tree))
+        for line in describe_release(tree):
+            say(line)
         return
     from convoy.cli.listing import print_one
 
