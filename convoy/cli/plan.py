@@ -53,7 +53,7 @@ def _lines(answer: Manifest) -> Iterator[str]:
         yield ""
         yield paint("Warnings", bold=True)
         for warning in answer["warnings"]:
-            subject = f"{_key(warning)}: " if warning.get("name") else ""
+            subject = f"{_key(warning['object'])}: " if warning.get("object") else ""
             yield f"  {paint(subject + warning['message'], YELLOW)}"
 
 
