@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Any
 
-from convoy.api.objects import Manifest
+from convoy.api.objects import Manifest, ObjectKey
 from convoy.cli.style import printable
 
 
@@ -16,6 +16,14 @@ class Format(StrEnum):
     """`-o` of commands about resources."""
 
     WIDE = "wide"
+    JSON = "json"
+    YAML = "yaml"
+    NAME = "name"
+
+
+class ObjectFormat(StrEnum):
+    """`-o` of commands that print whole objects, or nothing but their names."""
+
     JSON = "json"
     YAML = "yaml"
     NAME = "name"
@@ -68,10 +76,23 @@ def print_tree(tree: Any, data: str) -> None:
     sys.stdout.write(yaml.dump(tree, Dumper=dumper, allow_unicode=True, default_flow_style=False))
 
 
+def print_object(tree: Manifest, output: str) -> None:
+    """Write a resource as JSON or YAML, or its name."""
+    if output == ObjectFormat.NAME:
+        say(name_of(tree))
+    else:
+        print_tree(tree, output)
+
+
 def name_of(tree: Manifest) -> str:
     """Return `release.convoy.kumodo.io/shop`, as `-o name` writes it."""
     group = tree["apiVersion"].rpartition("/")[0]
     return f"{tree['kind'].lower()}.{group}/{tree['metadata']['name']}"
+
+
+def key_in(part: Mapping[str, Any]) -> ObjectKey:
+    """Return the object that a part of an answer is about."""
+    return ObjectKey(part.get("group") or "", part["kind"], part.get("namespace") or "", part["name"])
 
 
 def short_ref(ref: str | None) -> str:

@@ -8,7 +8,7 @@ import click
 
 from convoy.cli.arguments import OneOf, data_output, release_name
 from convoy.cli.errors import errors_end_with
-from convoy.cli.output import Data, note, print_tree, say
+from convoy.cli.output import Data, ObjectFormat, key_in, note, print_tree, say
 from convoy.cli.refs import find_ref
 from convoy.cli.session import Session, connected
 
@@ -77,14 +77,19 @@ def check(session: Session, name: str, output: Data | None) -> int:
 
 @click.command()
 @release_name
-@data_output
+@click.option("--output", "-o", type=OneOf(ObjectFormat), help="Output format.")
 @connected
-def preview(session: Session, name: str, output: Data | None) -> None:
+def preview(session: Session, name: str, output: ObjectFormat | None) -> None:
     """Show what a sync would apply and prune.
 
-    With -o json or yaml the manifests too.
+    With -o json or yaml the manifests too, with -o name only the objects, in the order of apply.
     """
     answer = session.subresource("GET", name, "preview")
+    if output is ObjectFormat.NAME:
+        for wave in answer["waves"]:
+            for each in wave["objects"]:
+                say(str(key_in(each)))
+        return
     if output is not None:
         print_tree(answer, output)
         return
