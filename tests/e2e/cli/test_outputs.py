@@ -18,13 +18,13 @@ NAME = "release.convoy.kumodo.io/shop"
 
 
 async def test_the_release_as_it_is_after_the_command(cli: Cli, shop: tuple[str, str]) -> None:
-    pinned = await cli("release", "pin", "shop", shop[0], "-o", "json")
-    assert json.loads(pinned.out)["pin"] == {"renderRef": shop[0]}
-    assert pinned.error == f"{NAME} pinned to {shop[0]}\n"
-    assert shop[0] in (await cli("release", "list", "-o", "wide")).lines[1].split()
-    assert "pin" not in yaml.safe_load((await cli("release", "unpin", "shop", "-o", "yaml")).out)
     back = await cli("release", "rollback", "shop", "-o", "json")
     assert json.loads(back.out)["pin"] == {"renderRef": shop[0]}
+    assert shop[0] in (await cli("release", "list", "-o", "wide")).lines[1].split()
+    assert "pin" not in yaml.safe_load((await cli("release", "unpin", "shop", "-o", "yaml")).out)
+    pinned = await cli("release", "pin", "shop", shop[1], "-o", "json")
+    assert json.loads(pinned.out)["pin"] == {"renderRef": shop[1]}
+    assert pinned.error == f"{NAME} pinned to {shop[1]}\n"
     assert json.loads((await cli("release", "suspend", "shop", "-o=json")).out)["spec"]["suspend"] is True
     assert (await cli("release", "resume", "shop", "-o", "name")).lines == [NAME]
 
