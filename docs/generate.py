@@ -121,7 +121,8 @@ to install it and shows a session.
 | --- | --- |
 | 0 | done; `diff` and `check`: no difference; `validate`: no problem |
 | 1 | an error, a failed sync, a timeout; `diff` and `check`: a difference; `validate`: a problem |
-| 2 | a wrong command line; `diff` and `check`: it cannot be told; `validate`: a file cannot be opened |
+| 2 | a wrong command line; `diff` and `check`: it cannot be told; `validate`: a file cannot be opened; a bug |
+| 130, 141 | interrupted; the reader of stdout, such as `head`, has closed it |
 """
 
 

@@ -7,18 +7,18 @@ asynchronous client would cost more CPU than all of them. Answers become errors 
 
 from __future__ import annotations
 
-import base64
 import http.client
 import json
 import ssl
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Self
-from urllib.parse import unquote, urlencode, urlsplit
+from urllib.parse import urlencode, urlsplit
 
 from convoy.api.objects import Manifest
 from convoy.cli.errors import Failure
 from convoy.cli.kubeconfig import Server
+from convoy.cli.proxy import proxy_of
 from convoy.kube.errors import ServerFault
 from convoy.kube.resources import Resource
 
@@ -98,9 +98,9 @@ class Api:
             ApiError: the server refused.
             Failure: there was no answer within `timeout` seconds.
         """
-        headers = {"Accept": accept, "User-Agent": MANAGER, **self.server.headers}
+        headers = [("Accept", accept), ("User-Agent", MANAGER), *self.server.headers]
         if body is not None:
-            headers["Content-Type"] = content_type
+            headers.append(("Content-Type", content_type))
         url = self._base.path + path + (f"?{urlencode(params)}" if params else "")
         status, answered, data = self._send(
             method, url, headers, None if body is None else json.dumps(body).encode(), timeout
@@ -118,12 +118,18 @@ class Api:
         return tree
 
     def _send(
-        self, method: str, url: str, headers: dict[str, str], body: bytes | None, timeout: float
+        self, method: str, url: str, headers: Sequence[tuple[str, str]], body: bytes | None, timeout: float
     ) -> tuple[int, http.client.HTTPMessage, bytes]:
         kept = self._connection is not None
         try:
             connection = self._open(timeout)
-            connection.request(method, url, body=body, headers=headers)
+            # Not `request`, which takes a mapping: the groups to impersonate are a header each, of one name.
+            connection.putrequest(method, url)
+            for header, value in headers:
+                connection.putheader(header, value)
+            if method != "GET":
+                connection.putheader("Content-Length", str(len(body or b"")))
+            connection.endheaders(body)
             response = connection.getresponse()
             return response.status, response.headers, response.read()
         except (http.client.RemoteDisconnected, ConnectionResetError, BrokenPipeError) as error:
@@ -165,22 +171,17 @@ def _connection(server: Server, timeout: float) -> http.client.HTTPConnection:
     if not base.hostname:
         raise Failure(f"the kubeconfig's server {server.url!r} is no URL")
     port = base.port or (443 if server.tls else 80)
-    proxy = urlsplit(server.proxy) if server.proxy else None
-    if proxy is not None and (proxy.scheme != "http" or not proxy.hostname):
-        raise Failure(f"proxy-url of the kubeconfig must be http://host:port, not {proxy.scheme}")
-    host, at = (proxy.hostname, proxy.port or 80) if proxy is not None else (base.hostname, port)
-    connection = _Named(str(host), at, server, timeout) if server.tls else None
-    plain = connection or http.client.HTTPConnection(str(host), at, timeout=timeout)
+    proxy = proxy_of(server.url, configured=server.proxy)
+    host, at = (proxy.host, proxy.port) if proxy is not None else (base.hostname, port)
+    connection = (
+        _Named(host, at, server, timeout)
+        if server.tls
+        else http.client.HTTPConnection(host, at, timeout=timeout)
+    )
     if proxy is not None:
-        plain.set_tunnel(base.hostname, port, headers=_proxy_headers(proxy.username, proxy.password))
-    return plain
-
-
-def _proxy_headers(user: str | None, password: str | None) -> dict[str, str]:
-    if not user:
-        return {}
-    pair = f"{unquote(user)}:{unquote(password or '')}".encode()
-    return {"Proxy-Authorization": f"Basic {base64.b64encode(pair).decode()}"}
+        headers = {"Proxy-Authorization": proxy.authorization} if proxy.authorization else {}
+        connection.set_tunnel(base.hostname, port, headers=headers)
+    return connection
 
 
 class _Named(http.client.HTTPConnection):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -10,9 +9,9 @@ import click
 
 from convoy.api.names import REACHABLE
 from convoy.api.objects import Manifest
-from convoy.cli.arguments import all_namespaces, cluster_name, resource_output, selector
+from convoy.cli.arguments import all_namespaces, cluster_name, data_output, resource_output, selector
 from convoy.cli.errors import Failure
-from convoy.cli.output import Format, say
+from convoy.cli.output import Data, Format, print_tree, say
 from convoy.cli.session import Session, connected
 from convoy.kube.resources import CLUSTERS, SECRETS
 
@@ -44,7 +43,8 @@ def get(session: Session, name: str, output: Format | None) -> None:
     if output is None:
         from convoy.cli.describe import describe_cluster
 
-        sys.stdout.writelines(f"{line}\n" for line in describe_cluster(tree))
+        for line in describe_cluster(tree):
+            say(line)
         return
     from convoy.cli.listing import print_one
 
@@ -53,8 +53,9 @@ def get(session: Session, name: str, output: Format | None) -> None:
 
 @click.command()
 @cluster_name
+@data_output
 @connected
-def check(session: Session, name: str) -> None:
+def check(session: Session, name: str, output: Data | None) -> None:
     """Connect to the target from here, and tell what convoy found when it last did.
 
     Reads the kubeconfig Secret with your own rights and takes only what convoy would take. Ends with 1 if either
@@ -65,22 +66,29 @@ def check(session: Session, name: str) -> None:
 
     tree = session.api.get(CLUSTERS, session.namespace, name)
     cluster = Cluster.read(tree)
-    if cluster.spec.kubeconfig_secret_ref is not None:
-        version, uid = _connect(session, cluster)
-        say(f"from here: reachable, Kubernetes {version}, target UID {uid}")
-        recorded = cluster.status.target_uid
-        if recorded and recorded != uid:
-            raise Failure(f"Cluster {session.namespace}/{name} led to another API server before: {recorded}")
+    here = _connect(session, cluster) if cluster.spec.kubeconfig_secret_ref is not None else None
     found = find_condition((tree.get("status") or {}).get("conditions"), REACHABLE)
-    if found is None:
-        say("convoy: has not connected yet; it does when a Release that names the Cluster is reconciled")
-        return
-    say(f"convoy: {_told(found)}")
-    if found["status"] != "True":
+    if output is not None:
+        print_tree({"fromHere": here, "convoy": found}, output)
+    else:
+        _tell(here, found)
+    recorded = cluster.status.target_uid
+    if here is not None and recorded and recorded != here["targetUID"]:
+        raise Failure(f"Cluster {session.namespace}/{name} led to another API server before: {recorded}")
+    if found is not None and found["status"] != "True":
         raise Failure(f"convoy cannot use Cluster {session.namespace}/{name}: {found['reason']}")
 
 
-def _connect(session: Session, cluster: Cluster) -> tuple[str, str]:
+def _tell(here: Mapping[str, str] | None, found: Mapping[str, Any] | None) -> None:
+    if here is not None:
+        say(f"from here: reachable, Kubernetes {here['kubernetesVersion']}, target UID {here['targetUID']}")
+    if found is None:
+        say("convoy: has not connected yet; it does when a Release that names the Cluster is reconciled")
+    else:
+        say("convoy: " + f"{found.get('reason')}: {found.get('message')}".rstrip(": "))
+
+
+def _connect(session: Session, cluster: Cluster) -> dict[str, str]:
     import asyncio
     import base64
 
@@ -96,13 +104,13 @@ def _connect(session: Session, cluster: Cluster) -> tuple[str, str]:
     if not data:
         raise Failure(f"Secret {session.namespace}/{reference.name} has no key {reference.key}")
 
-    async def ask() -> tuple[str, str]:
+    async def ask() -> dict[str, str]:
         # Private addresses: whether convoy may use them is its operator's setting (D41), and it says so itself.
         async with await connect_secret(base64.b64decode(data), allow_private=True) as client:
             answer = await client.request("GET", "/version")
             system = await client.get(NAMESPACES, None, "kube-system")
             version: Manifest = _decoded(answer.body)
-            return version["gitVersion"], system["metadata"]["uid"]
+            return {"kubernetesVersion": version["gitVersion"], "targetUID": system["metadata"]["uid"]}
 
     try:
         return asyncio.run(ask())
@@ -117,10 +125,6 @@ def _decoded(body: bytes) -> Manifest:
 
     tree: Manifest = decode(body)
     return tree
-
-
-def _told(condition: Mapping[str, Any]) -> str:
-    return f"{condition.get('reason')}: {condition.get('message')}".rstrip(": ")
 
 
 COMMANDS = (list_clusters, get, check)

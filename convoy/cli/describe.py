@@ -7,6 +7,7 @@ from typing import Any
 
 from convoy.api.objects import Manifest
 from convoy.cli.ages import age
+from convoy.cli.output import cell_of
 
 
 def describe_release(tree: Manifest) -> Iterator[str]:
@@ -106,7 +107,7 @@ def _conditions(status: dict[str, Any]) -> Iterator[str]:
 
 def _section(title: str, header: Sequence[str], rows: Sequence[Sequence[object]]) -> Iterator[str]:
     """Return an indented table under a title, without columns that are empty; nothing where there are no rows."""
-    lines = [["" if cell is None else " ".join(str(cell).split()) for cell in row] for row in rows]
+    lines = [[cell_of(value) for value in row] for row in rows]
     kept = [column for column in range(len(header)) if any(line[column] for line in lines)]
     if not kept:
         return

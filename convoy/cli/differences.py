@@ -6,10 +6,9 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from convoy.api.objects import ObjectKey
 from convoy.cli.ages import age
-from convoy.cli.output import say
-from convoy.cli.style import DIM, GREEN, RED, paint, paint_word
+from convoy.cli.output import key_in, say, say_painted
+from convoy.cli.style import DIM, GREEN, RED, paint, paint_word, printable
 
 _ABSENT = object()
 
@@ -17,19 +16,19 @@ _ABSENT = object()
 def print_readable(drifted: Sequence[Mapping[str, Any]]) -> None:
     """Print each object with its fields: `-` what is live, `+` what is desired, and who owns the live field."""
     for found in drifted:
-        say(f"{paint(str(_key(found)), bold=True)}  {paint_word(found['status'])}")
+        say_painted(f"{paint(str(key_in(found)), bold=True)}  {paint_word(found['status'])}")
         for change in found.get("changes") or ():
-            say(f"  {change['pointer']}{_owner(change.get('owner'))}")
+            say_painted(f"  {printable(change['pointer'])}{_owner(change.get('owner'))}")
             for sign, colour, side in (("-", RED, "live"), ("+", GREEN, "desired")):
                 for line in _value(change.get(side, _ABSENT)):
-                    say(f"    {paint(f'{sign} {line}', colour)}")
+                    say_painted(f"    {paint(f'{sign} {line}', colour)}")
         say("")
 
 
 def print_unified(drifted: Sequence[Mapping[str, Any]]) -> None:
     """Print a unified diff whose lines are `pointer: value`, a file an object."""
     for found in drifted:
-        key = _key(found)
+        key = key_in(found)
         path = "/".join(filter(None, (key.namespace, f"{key.kind}.{key.group}".strip("."), key.name)))
         if found["status"] == "Missing":
             say(f"--- /dev/null\n+++ desired/{path}\n@@ -0,0 +1 @@\n+: {json.dumps('the object is missing')}")
@@ -50,10 +49,6 @@ def print_unified(drifted: Sequence[Mapping[str, Any]]) -> None:
 
 def _range(count: int) -> str:
     return "0,0" if count == 0 else f"1,{count}"
-
-
-def _key(found: Mapping[str, Any]) -> ObjectKey:
-    return ObjectKey(found["group"], found["kind"], found["namespace"], found["name"])
 
 
 def _owner(owner: Mapping[str, str] | None) -> str:

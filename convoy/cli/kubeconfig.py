@@ -13,10 +13,11 @@ import binascii
 import os
 import ssl
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import yaml
 
@@ -24,6 +25,8 @@ from convoy.cli.errors import Failure
 from convoy.cli.exec_plugin import Credential, run_plugin
 
 _POD = Path("/var/run/secrets/kubernetes.io/serviceaccount")
+_HEADER_NAME = "!#$&'*+^`|"
+"""What may stand in the name of a header besides letters, digits and `-._~`."""
 _FILES = {
     "cluster": ("certificate-authority",),
     "user": ("client-certificate", "client-key", "tokenFile"),
@@ -40,7 +43,8 @@ class Server:
     tls: ssl.SSLContext | None = None
     server_name: str | None = None
     """The name expected in the certificate, where it is not the URL's."""
-    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    headers: Sequence[tuple[str, str]] = field(default=(), repr=False)
+    """Several may have one name: each group to impersonate has its own."""
     proxy: str | None = field(default=None, repr=False)
 
 
@@ -110,7 +114,7 @@ def _server(cluster: Mapping[str, Any], user: Mapping[str, Any], namespace: str)
         namespace=namespace,
         tls=_tls(cluster, user, plugin) if url.startswith("https:") else None,
         server_name=cluster.get("tls-server-name"),
-        headers=_headers(user, plugin),
+        headers=[*_authorization(user, plugin), *_impersonation(user)],
         proxy=cluster.get("proxy-url"),
     )
 
@@ -135,19 +139,51 @@ def _tls(cluster: Mapping[str, Any], user: Mapping[str, Any], plugin: Credential
     return context
 
 
-def _headers(user: Mapping[str, Any], plugin: Credential) -> dict[str, str]:
-    headers: dict[str, str] = {}
-    token = plugin.token or user.get("token")
-    if not token and user.get("tokenFile"):
-        token = Path(user["tokenFile"]).read_text(encoding="utf-8").strip()
-    if token:
-        headers["Authorization"] = f"Bearer {token}"
+def _authorization(user: Mapping[str, Any], plugin: Credential) -> Iterator[tuple[str, str]]:
+    """Return who the user is; what the file says by itself wins over the plugin."""
+    if token := _token(user):
+        yield "Authorization", f"Bearer {token}"
     elif user.get("username"):
         pair = f"{user['username']}:{user.get('password') or ''}"
-        headers["Authorization"] = f"Basic {base64.b64encode(pair.encode()).decode()}"
-    if user.get("as"):
-        headers["Impersonate-User"] = user["as"]
-    return headers
+        yield "Authorization", f"Basic {base64.b64encode(pair.encode()).decode()}"
+    elif plugin.token:
+        yield "Authorization", f"Bearer {plugin.token}"
+
+
+def _token(user: Mapping[str, Any]) -> str:
+    """Return the token of the file, which somebody renews; only where there is none, the one that is written."""
+    written: str = user.get("token") or ""
+    if not user.get("tokenFile"):
+        return written
+    try:
+        return Path(user["tokenFile"]).read_text(encoding="utf-8").strip() or written
+    except OSError:
+        if written:
+            return written
+        raise
+
+
+def _impersonation(user: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Return who to act as. Raises ValueError: something of somebody is given, and nobody named."""
+    groups, extra = user.get("as-groups") or (), user.get("as-user-extra") or {}
+    if not user.get("as"):
+        if groups or extra or user.get("as-uid"):
+            raise ValueError("as-uid, as-groups and as-user-extra need `as`")
+        return
+    yield "Impersonate-User", _header(user["as"])
+    if user.get("as-uid"):
+        yield "Impersonate-Uid", _header(user["as-uid"])
+    for group in groups:
+        yield "Impersonate-Group", _header(group)
+    for key, values in extra.items():
+        # The API server takes the key out of the header's name, where few characters may stand.
+        name = f"Impersonate-Extra-{quote(key, safe=_HEADER_NAME)}"
+        yield from ((name, _header(value)) for value in values)
+
+
+def _header(text: object) -> str:
+    """Return a text whose bytes are UTF-8 once `http.client` has written it as Latin-1."""
+    return str(text).encode().decode("latin-1")
 
 
 def _content(section: Mapping[str, Any], name: str) -> bytes:
@@ -165,4 +201,4 @@ def _of_pod() -> Server:
     except OSError as error:
         raise Failure(f"there is no kubeconfig, and no service account of a pod: {error}") from None
     url = f"https://[{host}]:{port}" if ":" in host else f"https://{host}:{port}"
-    return Server(url, namespace, context, headers={"Authorization": f"Bearer {token}"})
+    return Server(url, namespace, context, headers=[("Authorization", f"Bearer {token}")])

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from convoy.api.objects import Manifest
-from convoy.cli.output import Format, name_of, note, print_table, print_tree, say
+from convoy.cli.output import Format, name_of, note, print_object, print_table, print_tree, say
 from convoy.cli.session import Session
 from convoy.kube.resources import Resource
 
@@ -48,14 +48,12 @@ def print_list(
 
 def print_one(session: Session, resource: Resource, tree: Manifest, output: Format) -> None:
     """Print a resource that was read."""
-    if output is Format.NAME:
-        say(name_of(tree))
-    elif output is Format.WIDE:
+    if output is Format.WIDE:
         selector = f"metadata.name={tree['metadata']['name']}"
         pages = session.api.tables(resource, session.namespace, fieldSelector=selector)
         _print_pages(pages, wide=True, all_namespaces=False, empty="No resources found")
     else:
-        print_tree(tree, str(output))
+        print_object(tree, output)
 
 
 def _print_pages(pages: Iterator[Manifest], *, wide: bool, all_namespaces: bool, empty: str) -> None:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import sys
-from enum import StrEnum
 from pathlib import Path
 
 import click
 
 from convoy.cli.arguments import OneOf, data_output
-from convoy.cli.output import Data, note, print_tree, say
+from convoy.cli.output import Data, ObjectFormat, note, print_tree, say
 
 PROBLEMS = 1
 
@@ -31,21 +29,13 @@ _source = click.option(
 )
 
 
-class RenderFormat(StrEnum):
-    """`-o` of render."""
-
-    YAML = "yaml"
-    JSON = "json"
-    NAME = "name"
-
-
 @click.command()
 @_files
 @_source
 @click.option(
-    "--output", "-o", type=OneOf(RenderFormat), default="yaml", show_default=True, help="Output format."
+    "--output", "-o", type=OneOf(ObjectFormat), default="yaml", show_default=True, help="Output format."
 )
-def render(files: tuple[Path, ...], source: Path | None, output: RenderFormat) -> None:
+def render(files: tuple[Path, ...], source: Path | None, output: ObjectFormat) -> None:
     """Render Releases without a cluster.
 
     Reads the source of each Release in the files and prints the objects in the order of apply. A ConfigMap or Secret
@@ -66,12 +56,12 @@ def render(files: tuple[Path, ...], source: Path | None, output: RenderFormat) -
         for wave, objects in rendered.waves():
             for each in objects:
                 manifests.append(each.manifest)
-                if output is RenderFormat.NAME:
+                if output is ObjectFormat.NAME:
                     say(str(each))
-                elif output is RenderFormat.YAML:
+                elif output is ObjectFormat.YAML:
                     say(f"---\n# wave {wave}, {each.origin}")
                     print_tree(each.manifest, Data.YAML)
-    if output is RenderFormat.JSON:
+    if output is ObjectFormat.JSON:
         print_tree({"apiVersion": "v1", "kind": "List", "items": manifests}, Data.JSON)
 
 
@@ -92,7 +82,8 @@ def validate(files: tuple[Path, ...], source: Path | None, output: Data | None) 
     if output is not None:
         print_tree({"problems": [each.tree() for each in report.problems]}, output)
     else:
-        sys.stdout.writelines(f"{each}\n" for each in report.problems)
+        for each in report.problems:
+            say(str(each))
         if not report.problems:
             say(report.summary)
     return PROBLEMS if report.problems else 0

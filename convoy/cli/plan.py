@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from convoy.api.objects import Manifest, ObjectKey, counted
-from convoy.cli.output import say
-from convoy.cli.style import DIM, RED, YELLOW, paint
+from convoy.api.objects import Manifest, counted
+from convoy.cli.output import key_in, say_painted
+from convoy.cli.style import DIM, RED, YELLOW, paint, printable_tree
 
 _DESIRED = {
     "fresh": "rendered now",
@@ -19,8 +19,8 @@ _DESIRED = {
 
 def print_plan(answer: Manifest) -> None:
     """Print what a sync would do."""
-    for line in _lines(answer):
-        say(line)
+    for line in _lines(printable_tree(answer)):
+        say_painted(line)
 
 
 def _lines(answer: Manifest) -> Iterator[str]:
@@ -33,7 +33,7 @@ def _lines(answer: Manifest) -> Iterator[str]:
         yield ""
         yield paint(f"Wave {wave['wave']}: {counted(len(wave['objects']), 'object')}{waits}", bold=True)
         yield from _aligned(
-            [(str(_key(each)), paint(each.get("origin") or "", DIM)) for each in wave["objects"]]
+            [(str(key_in(each)), paint(each.get("origin") or "", DIM)) for each in wave["objects"]]
         )
     yield from _hooks(answer, "postSync", "After it")
     prune = answer.get("prune") or {}
@@ -42,7 +42,7 @@ def _lines(answer: Manifest) -> Iterator[str]:
         yield paint(_prune_title(prune), bold=True)
         yield from _aligned(
             [
-                (each["action"], str(_key(each)), each.get("reason") or "")
+                (each["action"], str(key_in(each)), each.get("reason") or "")
                 for each in prune.get("objects") or ()
             ],
             colours={"delete": RED},
@@ -53,7 +53,7 @@ def _lines(answer: Manifest) -> Iterator[str]:
         yield ""
         yield paint("Warnings", bold=True)
         for warning in answer["warnings"]:
-            subject = f"{_key(warning)}: " if warning.get("name") else ""
+            subject = f"{key_in(warning['object'])}: " if warning.get("object") else ""
             yield f"  {paint(subject + warning['message'], YELLOW)}"
 
 
@@ -87,7 +87,3 @@ def _aligned(rows: Sequence[tuple[str, ...]], *, colours: Mapping[str, str] | No
         cells = [cell.ljust(width) for cell, width in zip(row[:-1], widths, strict=True)]
         colour = (colours or {}).get(row[0])
         yield ("  " + paint("".join(cells), colour) + row[-1]).rstrip()
-
-
-def _key(each: Mapping[str, Any]) -> ObjectKey:
-    return ObjectKey(each.get("group") or "", each["kind"], each.get("namespace") or "", each["name"])

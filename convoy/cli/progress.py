@@ -10,7 +10,7 @@ from convoy.api.conditions import find_condition
 from convoy.api.names import APPLIED, HEALTHY
 from convoy.api.objects import Manifest
 from convoy.cli.output import say
-from convoy.cli.style import is_terminal
+from convoy.cli.style import is_terminal, printable, printable_tree
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -81,7 +81,7 @@ class _Picture:
         self._live.update(drawn(tree))
 
     def end(self, message: str) -> None:
-        self._live.console.print(f"done: {message}", style="green", markup=False)
+        self._live.console.print(f"done: {printable(message)}", style="green", markup=False)
 
 
 def drawn(tree: Manifest) -> RenderableType:
@@ -90,7 +90,7 @@ def drawn(tree: Manifest) -> RenderableType:
     from rich.table import Table
     from rich.text import Text
 
-    status: dict[str, Any] = tree.get("status") or {}
+    status: dict[str, Any] = printable_tree(tree.get("status") or {})
     table = Table.grid(padding=(0, 2))
     for wave in status.get("waves") or ():
         applied, objects = wave.get("applied", 0), wave.get("objects", 0)

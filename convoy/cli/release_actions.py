@@ -5,11 +5,12 @@ from __future__ import annotations
 import click
 
 from convoy.api.objects import Manifest
+from convoy.cli.afterwards import changes_release
 from convoy.cli.arguments import release_name
 from convoy.cli.errors import Failure
 from convoy.cli.output import note, say, short_ref
 from convoy.cli.refs import find_ref
-from convoy.cli.session import NoSubresources, Session, connected
+from convoy.cli.session import NoSubresources, Session
 from convoy.kube.resources import RELEASES
 
 
@@ -22,7 +23,7 @@ from convoy.kube.resources import RELEASES
 @click.option(
     "--timeout", default="5m", show_default=True, help="With --wait: how long at most, such as 90s or 5m."
 )
-@connected
+@changes_release
 def sync(session: Session, name: str, force: bool, wait: bool, timeout: str) -> None:
     """Ask for a sync now.
 
@@ -66,7 +67,7 @@ def _annotate(session: Session, name: str, *, force: bool, reason: NoSubresource
 @click.command()
 @release_name
 @click.argument("ref", metavar="REF")
-@connected
+@changes_release
 def pin(session: Session, name: str, ref: str) -> None:
     """Hold a Release on a stored render.
 
@@ -79,7 +80,7 @@ def pin(session: Session, name: str, ref: str) -> None:
 
 @click.command()
 @release_name
-@connected
+@changes_release
 def unpin(session: Session, name: str) -> None:
     """Let a Release follow its source again."""
     session.subresource("DELETE", name, "pin")
@@ -88,7 +89,7 @@ def unpin(session: Session, name: str) -> None:
 
 @click.command()
 @release_name
-@connected
+@changes_release
 def rollback(session: Session, name: str) -> None:
     """Pin the render that was applied before.
 
@@ -113,7 +114,7 @@ def rollback(session: Session, name: str) -> None:
 @click.command()
 @release_name
 @click.option("--hook", help="Which hook. Default: the only one that waits.")
-@connected
+@changes_release
 def approve(session: Session, name: str, hook: str | None) -> None:
     """Approve a hook that waits for a person."""
     chosen = hook or _waiting(session.api.get(RELEASES, session.namespace, name))
@@ -123,7 +124,7 @@ def approve(session: Session, name: str, hook: str | None) -> None:
 
 @click.command()
 @release_name
-@connected
+@changes_release
 def suspend(session: Session, name: str) -> None:
     """Stop reconciling a Release."""
     session.api.merge(RELEASES, session.namespace, name, {"spec": {"suspend": True}})
@@ -132,7 +133,7 @@ def suspend(session: Session, name: str) -> None:
 
 @click.command()
 @release_name
-@connected
+@changes_release
 def resume(session: Session, name: str) -> None:
     """Reconcile a Release again."""
     session.api.merge(RELEASES, session.namespace, name, {"spec": {"suspend": False}})

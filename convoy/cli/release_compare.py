@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from enum import StrEnum
 
 import click
 
 from convoy.cli.arguments import OneOf, data_output, release_name
-from convoy.cli.errors import Failure
-from convoy.cli.output import Data, note, print_tree, say
+from convoy.cli.errors import errors_end_with
+from convoy.cli.output import Data, ObjectFormat, key_in, note, print_tree, say
 from convoy.cli.refs import find_ref
 from convoy.cli.session import Session, connected
 
@@ -29,15 +27,15 @@ class DiffFormat(StrEnum):
 @release_name
 @click.option("--render", metavar="REF", help="Compare with this stored render.")
 @click.option("--output", "-o", type=OneOf(DiffFormat), help="Output format. unified: for tools.")
+@errors_end_with(ERROR)
 @connected
 def diff(session: Session, name: str, render: str | None, output: DiffFormat | None) -> int:
     """Compare the live objects with the desired render.
 
     Ends with 0 if there is no difference, with 1 if there is one, above 1 if it cannot be told.
     """
-    with _errors_end_with(ERROR):
-        params = {"render": find_ref(session, name, render)} if render else {}
-        answer = session.subresource("GET", name, "diff", params=params)
+    params = {"render": find_ref(session, name, render)} if render else {}
+    answer = session.subresource("GET", name, "diff", params=params)
     drifted = [found for found in answer.get("objects") or () if found["status"] != "InSync"]
     if output in (DiffFormat.JSON, DiffFormat.YAML):
         print_tree(answer, str(output))
@@ -58,14 +56,14 @@ def diff(session: Session, name: str, render: str | None, output: DiffFormat | N
 @click.command()
 @release_name
 @data_output
+@errors_end_with(ERROR)
 @connected
 def check(session: Session, name: str, output: Data | None) -> int:
     """Make a drift pass now.
 
     Ends with 0 if the Release is in sync, with 1 if it drifted, above 1 if it cannot be told.
     """
-    with _errors_end_with(ERROR):
-        answer = session.subresource("POST", name, "check")
+    answer = session.subresource("POST", name, "check")
     verdict = answer["verdict"]
     if output is not None:
         print_tree(answer, output)
@@ -79,14 +77,19 @@ def check(session: Session, name: str, output: Data | None) -> int:
 
 @click.command()
 @release_name
-@data_output
+@click.option("--output", "-o", type=OneOf(ObjectFormat), help="Output format.")
 @connected
-def preview(session: Session, name: str, output: Data | None) -> None:
+def preview(session: Session, name: str, output: ObjectFormat | None) -> None:
     """Show what a sync would apply and prune.
 
-    With -o json or yaml the manifests too.
+    With -o json or yaml the manifests too, with -o name only the objects, in the order of apply.
     """
     answer = session.subresource("GET", name, "preview")
+    if output is ObjectFormat.NAME:
+        for wave in answer["waves"]:
+            for each in wave["objects"]:
+                say(str(key_in(each)))
+        return
     if output is not None:
         print_tree(answer, output)
         return
@@ -100,17 +103,6 @@ def _code(verdict: dict[str, str]) -> int:
         note(f"error: {verdict['message']}")
         return ERROR
     return EQUAL if verdict["status"] == "True" else DIFFERENT
-
-
-@contextmanager
-def _errors_end_with(code: int) -> Iterator[None]:
-    """Give errors an exit code that is no answer."""
-    from convoy.kube.errors import ApiError
-
-    try:
-        yield
-    except (ApiError, Failure) as error:
-        raise Failure(error.message, code=code) from None
 
 
 COMMANDS = (diff, preview, check)

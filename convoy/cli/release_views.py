@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 import click
 
 from convoy.api.objects import Manifest
@@ -39,7 +37,8 @@ def get(session: Session, name: str, output: Format | None) -> None:
     if output is None:
         from convoy.cli.describe import describe_release
 
-        sys.stdout.writelines(f"{line}\n" for line in describe_release(tree))
+        for line in describe_release(tree):
+            say(line)
         return
     from convoy.cli.listing import print_one
 
@@ -48,10 +47,11 @@ def get(session: Session, name: str, output: Format | None) -> None:
 
 @click.command()
 @release_name
+@data_output
 @connected
-def tree(session: Session, name: str) -> None:
+def tree(session: Session, name: str, output: Data | None) -> None:
     """Show the applied objects by wave."""
-    from convoy.cli.tree import draw
+    from convoy.cli.tree import draw, tree_of
     from convoy.kube.errors import NotFound
 
     release = session.api.get(RELEASES, session.namespace, name)
@@ -59,29 +59,40 @@ def tree(session: Session, name: str) -> None:
         inventory = session.api.get(INVENTORIES, session.namespace, name)
     except NotFound:
         inventory = {}
-    draw(release, inventory)
+    found = tree_of(release, inventory)
+    if output is not None:
+        print_tree(found, output)
+    else:
+        draw(found)
 
 
 @click.command()
 @release_name
-@data_output
+@resource_output
 @connected
-def history(session: Session, name: str, output: Data | None) -> None:
-    """Show the applied renders, newest first."""
+def history(session: Session, name: str, output: Format | None) -> None:
+    """Show the applied renders, newest first.
+
+    With -o wide or name their whole renderRefs.
+    """
     from convoy.cli.ages import age
 
     answer = session.subresource("GET", name, "history")
-    if output is not None:
+    if output in (Format.JSON, Format.YAML):
         print_tree(answer, output)
         return
     items = answer.get("items") or ()
+    if output is Format.NAME:
+        for item in items:
+            say(item["renderRef"])
+        return
     if not items:
         note(f"Release {session.namespace}/{name} has not been applied yet.")
         return
     header = ["RENDER", "REVISION", "APPLIED", "HEALTHY", "TRIGGER", "OBJECTS", "CHANGES", "STORED"]
     rows = [
         [
-            short_ref(item["renderRef"]) + _mark(item),
+            (item["renderRef"] if output is Format.WIDE else short_ref(item["renderRef"])) + _mark(item),
             item.get("revision"),
             age(item.get("appliedAt")),
             age(item.get("healthyAt")),

@@ -1,4 +1,4 @@
-"""`release tree`: what was applied, wave by wave, from the inventory."""
+"""`release tree`: what was applied, wave by wave, from the inventory; as data, and drawn from that for a person."""
 
 from __future__ import annotations
 
@@ -9,45 +9,82 @@ from typing import Any
 from convoy.api.conditions import find_condition
 from convoy.api.names import APPLIED, HEALTHY, IN_SYNC
 from convoy.api.objects import Manifest, ObjectKey
-from convoy.cli.output import say, short_ref
-from convoy.cli.style import DIM, paint, paint_word
+from convoy.cli.output import key_in, say_painted, short_ref
+from convoy.cli.style import DIM, paint, paint_word, printable_tree
+
+
+def tree_of(release: Manifest, inventory: Manifest) -> Manifest:
+    """Return the tree as data; `inventory` is empty where nothing was applied yet."""
+    status = release.get("status") or {}
+    health = (inventory.get("status") or {}).get("health") or {}
+    phases = {each["wave"]: each for each in status.get("waves") or ()}
+    objects = _objects(inventory, health)
+    return {
+        "namespace": release["metadata"]["namespace"],
+        "name": release["metadata"]["name"],
+        "renderRef": (inventory.get("spec") or {}).get("renderRef"),
+        "conditions": [
+            {name: condition.get(name) for name in ("type", "status", "reason", "message")}
+            for kind in (APPLIED, IN_SYNC, HEALTHY)
+            if (condition := find_condition(status.get("conditions"), kind)) is not None
+        ],
+        "waves": [
+            {
+                "wave": wave,
+                "strategy": phases.get(wave, {}).get("strategy"),
+                "phase": phases.get(wave, {}).get("phase"),
+                "health": next(
+                    (each["phase"] for each in health.get("waves") or () if each["wave"] == wave), None
+                ),
+                "objects": objects.get(wave, []),
+            }
+            for wave in sorted({*phases, *objects})
+        ],
+        "hooks": list(status.get("hooks") or ()),
+    }
+
+
+def _objects(inventory: Manifest, health: Mapping[str, Any]) -> dict[int, list[dict[str, Any]]]:
+    sick = {each["ref"]: each for each in health.get("unhealthy") or ()}
+    otherwise = "Healthy" if health.get("phase") else None
+    waves: dict[int, list[dict[str, Any]]] = {}
+    for group in (inventory.get("spec") or {}).get("objects") or ():
+        for item in group["items"]:
+            key = ObjectKey(
+                group.get("group") or "", group["kind"], group.get("namespace") or "", item["name"]
+            )
+            found = sick.get(str(key), {"phase": otherwise})
+            waves.setdefault(group.get("wave", 0), []).append(
+                {**key._asdict(), "health": found["phase"], "message": found.get("message")}
+            )
+    return waves
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class _Node:
     """A line, and what hangs below it."""
 
     text: str
-    below: list[Node] = field(default_factory=list)
+    below: list[_Node] = field(default_factory=list)
 
 
-def draw(release: Manifest, inventory: Manifest) -> None:
-    """Print the tree; `inventory` is empty where nothing was applied yet."""
-    root = _root(release, inventory)
-    say(root.text)
+def draw(tree: Manifest) -> None:
+    """Print what `tree_of` returns."""
+    root = _root(printable_tree(tree))
+    say_painted(root.text)
     for line in _lines(root.below, ""):
-        say(line)
+        say_painted(line)
 
 
-def _root(release: Manifest, inventory: Manifest) -> Node:
-    metadata, status = release["metadata"], release.get("status") or {}
-    told = [
-        _standing(condition)
-        for kind in (APPLIED, IN_SYNC, HEALTHY)
-        if (condition := find_condition(status.get("conditions"), kind)) is not None
-    ]
-    key = ObjectKey("convoy.kumodo.io", "Release", metadata["namespace"], metadata["name"])
-    ref = short_ref((inventory.get("spec") or {}).get("renderRef"))
-    root = Node(" ".join([str(key), *told, *([paint(f"render {ref}", DIM)] if ref else [])]))
-    health = ((inventory.get("status") or {}).get("health") or {}) if inventory else {}
-    phases = {each["wave"]: each for each in status.get("waves") or ()}
-    objects = _objects(inventory)
-    for wave in sorted({*phases, *objects}):
-        root.below.append(_wave(wave, phases.get(wave, {}), objects.get(wave, []), health))
-    hooks = [Node(_hook(hook)) for hook in status.get("hooks") or ()]
-    if hooks:
-        root.below.append(Node("hooks", hooks))
-    return root
+def _root(tree: Manifest) -> _Node:
+    key = ObjectKey("convoy.kumodo.io", "Release", tree["namespace"], tree["name"])
+    told = [_standing(condition) for condition in tree["conditions"]]
+    render = [paint(f"render {short_ref(tree['renderRef'])}", DIM)] if tree["renderRef"] else []
+    hooks = [_Node(_hook(hook)) for hook in tree["hooks"]]
+    return _Node(
+        " ".join([str(key), *told, *render]),
+        [*map(_wave, tree["waves"]), *([_Node("hooks", hooks)] if hooks else [])],
+    )
 
 
 def _standing(condition: Mapping[str, Any]) -> str:
@@ -55,44 +92,32 @@ def _standing(condition: Mapping[str, Any]) -> str:
     return told if condition["status"] == "True" else f"{told} ({condition['reason']})"
 
 
-def _objects(inventory: Manifest) -> dict[int, list[ObjectKey]]:
-    waves: dict[int, list[ObjectKey]] = {}
-    for group in (inventory.get("spec") or {}).get("objects") or ():
-        kind, namespace = group["kind"], group.get("namespace") or ""
-        waves.setdefault(group.get("wave", 0), []).extend(
-            ObjectKey(group.get("group") or "", kind, namespace, item["name"]) for item in group["items"]
-        )
-    return waves
-
-
-def _wave(number: int, status: dict[str, Any], objects: list[ObjectKey], health: dict[str, Any]) -> Node:
-    phase = next((each["phase"] for each in health.get("waves") or () if each["wave"] == number), None)
-    told = [f"wave {number}", paint_word(status.get("phase") or "")]
-    if status.get("strategy") == "Health":
+def _wave(wave: Mapping[str, Any]) -> _Node:
+    told = [f"wave {wave['wave']}", paint_word(wave["phase"] or "")]
+    if wave["strategy"] == "Health":
         told.append("(waits for health)")
-    if phase and phase != status.get("phase"):
-        told.append(paint_word(phase))
-    sick = {each["ref"]: each for each in health.get("unhealthy") or ()}
-    known = bool(health.get("phase"))
-    return Node(
-        " ".join(part for part in told if part), [_object(key, sick.get(str(key)), known) for key in objects]
+    if wave["health"] and wave["health"] != wave["phase"]:
+        told.append(paint_word(wave["health"]))
+    return _Node(_joined(told), [_Node(_object(each)) for each in wave["objects"]])
+
+
+def _object(each: Mapping[str, Any]) -> str:
+    return _joined([str(key_in(each)), paint_word(each["health"] or ""), each["message"]])
+
+
+def _hook(hook: Mapping[str, Any]) -> str:
+    by = f"by {hook['approvedBy']}" if hook.get("approvedBy") else None
+    return _joined(
+        [hook["name"], paint_word(hook.get("phase") or ""), hook.get("job"), hook.get("message"), by]
     )
 
 
-def _object(key: ObjectKey, sick: dict[str, Any] | None, known: bool) -> Node:
-    if sick is not None:
-        return Node(f"{key} {paint_word(sick['phase'])} {sick.get('message') or ''}".rstrip())
-    return Node(f"{key} {paint_word('Healthy')}" if known else str(key))
+def _joined(parts: Sequence[str | None]) -> str:
+    """Return one line: a message may have several, which would break the drawing."""
+    return " ".join(" ".join(part.split()) for part in parts if part)
 
 
-def _hook(hook: dict[str, Any]) -> str:
-    told = [hook["name"], paint_word(hook.get("phase") or ""), hook.get("job"), hook.get("message")]
-    if hook.get("approvedBy"):
-        told.append(f"by {hook['approvedBy']}")
-    return " ".join(part for part in told if part)
-
-
-def _lines(nodes: Sequence[Node], indent: str) -> Iterator[str]:
+def _lines(nodes: Sequence[_Node], indent: str) -> Iterator[str]:
     for number, node in enumerate(nodes, 1):
         last = number == len(nodes)
         yield f"{indent}{'└── ' if last else '├── '}{node.text}"

@@ -50,6 +50,8 @@ async def test_check_connects_with_the_kubeconfig_of_the_secret(
     first, second = (await cli("cluster", "check", "there")).lines
     assert first.startswith("from here: reachable, Kubernetes v1.")
     assert second.startswith("convoy: Reachable")
+    tree = json.loads((await cli("cluster", "check", "there", "-o", "json")).out)
+    assert f"target UID {tree['fromHere']['targetUID']}" in first
 
 
 async def test_check_refuses_what_convoy_refuses(cli: Cli, tenant: Tenant, convoy: Convoy) -> None:

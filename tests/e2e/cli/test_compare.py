@@ -9,7 +9,7 @@ import yaml
 
 from convoy.api.objects import Manifest
 from convoy.kube.resources import CONFIG_MAPS
-from tests.e2e.cli.conftest import Cli
+from tests.e2e.cli.conftest import BINARY, Cli, run
 from tests.e2e.tenant import Tenant, config_map
 
 MANUAL = {"automatic": False}
@@ -46,6 +46,14 @@ async def test_drift_is_shown_by_object_with_the_owner_of_each_field(cli: Cli, t
     assert told[at + 1].startswith("  /data/v  (owner: kubectl-edit, Update, ")
     assert told[at + 2 : at + 4] == ['    - "by hand"', '    + "1"']
     assert f"ConfigMap {tenant.namespace}/b  Missing" in told
+
+
+@pytest.mark.usefixtures("shop")
+async def test_drift_that_the_reader_has_not_heard_of_is_not_0(cli: Cli, tenant: Tenant) -> None:
+    await make_drift(tenant)
+    script = '"$0" release diff shop -n "$1" | true; exit "${PIPESTATUS[0]}"'
+    done = await run("bash", "-c", script, BINARY, cli.namespace, environment=cli.environment)
+    assert (done.code, done.error) == (141, "")
 
 
 @pytest.mark.usefixtures("shop")

@@ -36,6 +36,25 @@ async def test_a_name_that_nothing_has(cli: Cli, command: list[str]) -> None:
 @pytest.mark.parametrize("command", ["diff", "check"])
 async def test_an_error_is_no_difference(cli: Cli, command: str) -> None:
     assert '"nobody" not found' in await cli.refused("release", command, "nobody", code=2)
+    refused = await cli.refused("release", command, "nobody", "--context", "nowhere", code=2)
+    assert "no context 'nowhere'" in refused
+
+
+async def test_acting_as_somebody_counts_the_groups_too(
+    cli: Cli, tenant: Tenant, convoy: Convoy, tmp_path: Path
+) -> None:
+    await tenant.release("shop", {"a.yaml": config_map("a", tenant.namespace)})
+    tree = yaml.safe_load(convoy.stack.kubeconfig.read_bytes())
+    tree["users"][0]["user"] |= {
+        "as": "nobody",
+        "as-uid": "7",
+        "as-groups": ["other", "system:masters"],
+        "as-user-extra": {"example.org/reason": ["a test"]},
+    }
+    kubeconfig = tmp_path / "master"
+    kubeconfig.write_text(yaml.safe_dump(tree))
+    master = Cli(environment_of(kubeconfig), cli.namespace, cli.kubectl)
+    assert (await master("release", "list", "-o", "name")).lines == ["release.convoy.kumodo.io/shop"]
 
 
 async def test_what_the_user_may_not_do(cli: Cli, tenant: Tenant, convoy: Convoy, tmp_path: Path) -> None:

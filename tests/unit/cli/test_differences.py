@@ -63,3 +63,19 @@ def test_unified(capsys: pytest.CaptureFixture[str]) -> None:
         "@@ -0,0 +1 @@\n"
         '+: "the object is missing"\n'
     )
+
+
+def test_control_characters_of_the_target_do_not_reach_the_terminal(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    text = {"pointer": "/data/\x1b[8m", "live": "one\ttab\r\n\x1b]52;c;aGk=\x07two\n", "desired": "\x9b1m"}
+    print_readable([{**WEB, "status": "Modified", "changes": [text]}])
+    assert capsys.readouterr().out.splitlines()[1:-1] == [
+        "  /data/\\u001b[8m",
+        "    - |",
+        "    -   one\ttab\\u000d",
+        "    -   \\u001b]52;c;aGk=\\u0007two",
+        '    + "\\u009b1m"',
+    ]
+    print_unified([{**WEB, "changes": [text]}])
+    assert not set("\x1b\x9b\x07\r") & set(capsys.readouterr().out)

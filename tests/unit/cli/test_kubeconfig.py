@@ -46,14 +46,39 @@ def _home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 def test_a_token_and_the_context_s_namespace(tmp_path: Path) -> None:
     server = read_server(str(kubeconfig(tmp_path / "a", user={"token": "s3cret"})))
     assert (server.url, server.namespace) == ("http://one.example", "team")
-    assert server.headers == {"Authorization": "Bearer s3cret"}
+    assert server.headers == [("Authorization", "Bearer s3cret")]
     assert "s3cret" not in repr(server)
 
 
 def test_a_token_file_is_found_beside_the_kubeconfig(tmp_path: Path) -> None:
     (tmp_path / "token").write_text("t\n")
     server = read_server(str(kubeconfig(tmp_path / "a", user={"tokenFile": "token"})))
-    assert server.headers["Authorization"] == "Bearer t"
+    assert server.headers == [("Authorization", "Bearer t")]
+
+
+def test_a_token_file_wins_over_a_token_and_falls_back_to_it(tmp_path: Path) -> None:
+    path = kubeconfig(tmp_path / "a", user={"tokenFile": "token", "token": "old"})
+    assert read_server(str(path)).headers == [("Authorization", "Bearer old")]
+    (tmp_path / "token").write_text("renewed\n")
+    assert read_server(str(path)).headers == [("Authorization", "Bearer renewed")]
+
+
+def test_all_of_who_to_act_as_is_sent(tmp_path: Path) -> None:
+    user = {
+        "as": "jürgen",
+        "as-uid": "7",
+        "as-groups": ["dev", "ops"],
+        "as-user-extra": {"scopes": ["read", "write"], "example.org/team": ["a"]},
+    }
+    assert read_server(str(kubeconfig(tmp_path / "a", user=user))).headers == [
+        ("Impersonate-User", "jürgen".encode().decode("latin-1")),
+        ("Impersonate-Uid", "7"),
+        ("Impersonate-Group", "dev"),
+        ("Impersonate-Group", "ops"),
+        ("Impersonate-Extra-example.org%2Fteam", "a"),
+        ("Impersonate-Extra-scopes", "read"),
+        ("Impersonate-Extra-scopes", "write"),
+    ]
 
 
 def test_several_files_are_merged_and_the_first_wins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -72,9 +97,8 @@ def test_the_default_is_in_the_home(tmp_path: Path) -> None:
 def test_a_plugin_gives_the_token(tmp_path: Path) -> None:
     answer = json.dumps({"kind": "ExecCredential", "status": {"token": "fresh"}})
     user = plugin(tmp_path / "plugin", f"test -n \"$KUBERNETES_EXEC_INFO\" && echo '{answer}'")
-    assert read_server(str(kubeconfig(tmp_path / "a", user=user))).headers == {
-        "Authorization": "Bearer fresh"
-    }
+    server = read_server(str(kubeconfig(tmp_path / "a", user=user)))
+    assert server.headers == [("Authorization", "Bearer fresh")]
 
 
 @pytest.mark.parametrize(
@@ -99,6 +123,7 @@ def test_a_plugin_that_is_not_installed_tells_its_hint(tmp_path: Path) -> None:
     [
         ({"auth-provider": {"name": "gcp"}}, {}, "auth-provider"),
         ({"tokenFile": "none"}, {}, "cannot be used"),
+        ({"as-groups": ["system:masters"]}, {}, "need `as`"),
         (
             {},
             {"server": "https://x", "certificate-authority-data": "bm8="},

@@ -54,3 +54,11 @@ def test_the_picture_shows_waves_hooks_and_what_is_waited_for() -> None:
     text = captured.get()
     for word in ("wave 0", "20/40", "Applying", "hook go", "Pending", "WaitingForApproval", "told"):
         assert word in text
+
+
+def test_the_picture_has_no_escape_sequences_of_a_target() -> None:
+    hook = {"name": "go", "phase": "Failed", "message": "\x1b]0;title\x07"}
+    console = Console(file=io.StringIO(), width=100)
+    with console.capture() as captured:
+        console.print(drawn(release(hooks=(hook,))))
+    assert "\\u001b]0;title\\u0007" in captured.get()
