@@ -17,6 +17,7 @@ from convoy.api.objects import ObjectKey
 from convoy.api.release import IgnoreDifferences
 from convoy.api.rendered import RenderedObject
 from convoy.kube.errors import ApiError, Invalid, KindUnknown, UidMismatch
+from convoy.kube.resources import Resource
 from convoy.kube.retry import is_retryable, with_retries
 from convoy.kube.targets import Target
 from convoy.sync.crd_check import Kind
@@ -25,10 +26,10 @@ from convoy.sync.established import CrdGate
 from convoy.sync.interruptions import Interrupted
 from convoy.sync.inventory import Entry, not_sent, sending, union
 from convoy.sync.ledger import Ledger
-from convoy.sync.live import Live, read_live
+from convoy.sync.live import Live, find_live
 from convoy.sync.pool import run_pool
 from convoy.sync.rejections import rejection
-from convoy.sync.send import body_for, resource_of, send_apply
+from convoy.sync.send import ask_about, body_for, send_apply
 
 CHECKPOINT = 200
 """Objects between two writes of the inventory of a wave, at least."""
@@ -180,19 +181,18 @@ class _Wave:
             is_young = (item.key.group, item.key.kind) in self._defined
             return is_retryable(error) or (is_young and isinstance(error, KindUnknown | Invalid))
 
-        resource = await with_retries(lambda: resource_of(self._target, item))
-        body = await body_for(self._target.client, resource, item, ignore=self._ignore, uid=uid)
-        was_unsent = item.key in self._unsent
-        self._unsent.discard(item.key)
-        try:
-            return await with_retries(
-                lambda: send_apply(self._target.client, body, resource, item.key, dry_run=False),
-                retry_on=again,
-            )
-        except ApiError as error:
-            if was_unsent and not error.may_be_done:
-                self._unsent.add(item.key)
-            raise
+        async def send(resource: Resource) -> Live:
+            body = await body_for(self._target.client, resource, item, ignore=self._ignore, uid=uid)
+            was_unsent = item.key in self._unsent
+            self._unsent.discard(item.key)
+            try:
+                return await send_apply(self._target.client, body, resource, item.key, dry_run=False)
+            except ApiError as error:
+                if was_unsent and not error.may_be_done:
+                    self._unsent.add(item.key)
+                raise
+
+        return await with_retries(lambda: ask_about(self._target, item, send), retry_on=again)
 
     async def checkpoint(self) -> None:
         """Write down what was applied, now and then: a crash makes no more of it be sent again."""
@@ -212,10 +212,7 @@ async def _look(target: Target, objects: Sequence[RenderedObject]) -> dict[Objec
 
     async def look(item: RenderedObject) -> Live | None:
         try:
-            resource = await with_retries(lambda: resource_of(target, item))
-            return await with_retries(lambda: read_live(target.client, resource, item.key))
-        except KindUnknown:
-            return None
+            return await find_live(target, item.key)
         except ApiError as error:
             raise DeployFailed(str(rejection(item.key, error))) from error
 

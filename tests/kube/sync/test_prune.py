@@ -131,15 +131,10 @@ async def test_an_object_that_is_gone_already_is_no_failure(rig: Rig) -> None:
 
 async def test_a_kind_that_is_gone_counts_as_absent(rig: Rig) -> None:
     release = await rig.release()
-    crd = rig.crd("Newt")
-    await rig.sync(release, render_of(crd, rig.custom("Newt", "small"), rig.config_map("stays")))
+    crd, newt = rig.crd("Newt"), rig.custom("Newt", "small")
+    await rig.sync(release, render_of(crd, newt, rig.config_map("stays")))
     await rig.delete(crd)
-
-    async def unknown() -> bool:
-        await rig.target.discovery.refresh()
-        return await rig.target.discovery.namespaced(rig.group, "Newt") is None
-
-    await eventually(unknown)
+    await rig.unserved(newt)
     await rig.sync(release, render_of(rig.config_map("stays")))
     assert await rig.names(release) == ["stays"]
 
