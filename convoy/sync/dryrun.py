@@ -66,13 +66,16 @@ class DryRun:
     skipped: tuple[Skipped, ...] = ()
     accepted: frozenset[ObjectKey] = frozenset()
     """The objects that this identity may write, by what the server said."""
+    unchecked: int = 0
+    """Objects that the server gave no answer for."""
 
     def raise_for_rejections(self) -> None:
         """Raise Unappliable naming every rejected object, if there is one."""
         if self.rejected:
             count = len(self.rejected)
             what = "an object" if count == 1 else f"{count} objects"
-            raise Unappliable(f"the cluster rejected {what} of the render:\n{join(self.rejected)}")
+            more = f" ({self.unchecked} more not checked: it did not answer)" if self.unchecked else ""
+            raise Unappliable(f"the cluster rejected {what} of the render{more}:\n{join(self.rejected)}")
 
     def encode_seen(self) -> bytes:
         """Return `seen` as bytes for the store: the apply may run on another worker."""
@@ -158,6 +161,7 @@ class _Pass:
             seen=seen,
             skipped=tuple(each for each in found.values() if isinstance(each, Skipped)),
             accepted=frozenset(key for key, each in found.items() if isinstance(each, Live)),
+            unchecked=len(objects) - len(found),
         )
         if self._faults and not result.rejected:
             raise DeployFailed(f"the dry run could not be completed:\n{join(self._faults)}")
