@@ -25,6 +25,7 @@ from convoy.sync.ownership import NotSeen, Ownership
 from convoy.sync.pool import run_pool
 from convoy.sync.prune_plan import Action, Candidate, Decision, candidates, decide, exceeds, kept_unseen
 from convoy.sync.rejections import Rejection, join, rejection
+from convoy.sync.twins import holders_of_twin
 
 _LOOKS = 3
 """Times that an object may change between the look and the delete; then the UID alone has to do."""
@@ -73,14 +74,26 @@ async def look(
         if unseen is not None:
             return Look(candidate, unseen)
         try:
-            live = await find_live(target, key)
+            decision, live = await _decided(target, candidate, lookup, applied_uids)
         except Unreachable as error:
             raise PruneFailed(f"nothing was deleted: {error.message}") from error
         except ApiError as error:
             return Look(candidate, rejection(key, error))
-        return Look(candidate, decide(candidate, live, lookup(key), applied_uids), live)
+        return Look(candidate, decision, live)
 
     return await run_pool(candidates(record, wanted), one, at_once=target.client.limits.max_in_flight)
+
+
+async def _decided(
+    target: Target, candidate: Candidate, lookup: Lookup, applied_uids: Collection[str]
+) -> tuple[Decision, Live | None]:
+    """Decide about a record by the object as it is now."""
+    key = candidate.entry.key
+    live = await find_live(target, key)
+    holders = list(lookup(key))
+    if live is not None and not holders:
+        holders = await holders_of_twin(target, key, live, lookup)
+    return decide(candidate, live, holders, applied_uids), live
 
 
 async def prune(
@@ -181,10 +194,9 @@ async def _execute(
         except ApiError as error:
             return rejection(key, error)
         try:
-            live = await find_live(target, key)
+            decision, live = await _decided(target, candidate, lookup, applied_uids)
         except ApiError as error:
             return rejection(key, error)
-        decision = decide(candidate, live, lookup(key), applied_uids)
     return Rejection(key, "it changes faster than it can be deleted")
 
 
