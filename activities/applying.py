@@ -222,6 +222,8 @@ class Applying:
         )
 
     async def _pruned(self, plan: Plan, stage: Stage, ledger: Ledger, lease: Lease) -> PruneResult:
+        if not stage.release.spec.sync_policy.prune.orphaned:
+            return PruneResult(0, 0)  # switched off since the pass began: deleting cannot be undone
         result = await prune(
             stage.target,
             ledger,
