@@ -117,6 +117,8 @@ class Applying:
             stage = await open_stage(self._services, plan)
             ledger = await open_ledger(self._services, stage)
             await write_exact(ledger, stage.wanted, render_ref=plan.render_ref)
+            if not plan.waves:  # no wave that would tell that those of the render before are gone
+                await tell_progress(self._services, plan, WaveProgress(index=0, phase="Applied"))
 
     @activity.defn(name=Activity.REAPPLY)
     async def reapply(self, plan: Plan) -> ReapplyResult:
