@@ -38,9 +38,6 @@ _CHECKPOINTS = 5
 CHECKPOINT_SECONDS = 5.0
 """Between two writes of the inventory, at least: what is applied in less is soon applied again."""
 
-OnApplied = Callable[[int, ObjectKey, str, int], None]
-"""Told of each applied object: its index in the wave, key, UID and generation."""
-
 
 @dataclass(frozen=True, slots=True)
 class Applied:
@@ -55,7 +52,11 @@ class Applied:
     """False only where the object has the version that the dry run saw."""
 
 
-def _ignore_progress(index: int, key: ObjectKey, uid: str, generation: int) -> None:
+OnApplied = Callable[[int, Applied], None]
+"""Told of each applied object, with its index in the wave."""
+
+
+def _ignore_progress(index: int, applied: Applied) -> None:
     """Stand in where nobody asks for progress."""
 
 
@@ -79,17 +80,17 @@ async def apply_wave(
     """Apply one wave, and write the union into the inventory, whatever ends it.
 
     `seen` is what the dry run saw of existing objects; None (a forced sync, or the result was lost) reads
-    them here. `start_at` is the number of objects that an earlier attempt reported as applied. What the
-    inventory does not record of them is sent again, since their UIDs are lost. `defined` are the kinds whose
-    CRD is in the same render: for a moment a server may not know them, or know their old schema. `should_stop` is
-    asked before each request.
+    them here. `start_at` is the number of objects that an earlier attempt reported as applied. Those that the
+    inventory does not record with the UID that they have now are sent again, since it is lost. `defined` are the
+    kinds whose CRD is in the same render: for a moment a server may not know them, or know their old schema.
+    `should_stop` is asked before each request.
 
     Raises:
         DeployFailed: naming the object that could not be applied; those before it are recorded.
         Interrupted: `should_stop` said so; what was applied is recorded.
         Fenced: another attempt has taken over.
     """
-    recorded = {entry.key for entry in ledger.record.objects}
+    recorded = {entry.key for entry in ledger.record.objects if entry.uid}
     start = next((i for i, item in enumerate(objects[:start_at]) if item.key not in recorded), start_at)
     left = objects[start:]
     if seen is None:
@@ -111,8 +112,7 @@ async def apply_wave(
     )
     try:
         for index, item in enumerate(left, start):
-            live = await wave.apply(item)
-            on_applied(index, item.key, live.uid, live.generation)
+            on_applied(index, await wave.apply(item))
             await wave.checkpoint()
         await wave.gate.wait_for_all()
     except ApiError as error:
@@ -151,7 +151,7 @@ class _Wave:
         self.gate = CrdGate(target, should_stop=should_stop)
         self.applied: list[Applied] = []
 
-    async def apply(self, item: RenderedObject) -> Live:
+    async def apply(self, item: RenderedObject) -> Applied:
         await self.gate.wait_for(item)
         if self._should_stop():
             raise Interrupted(f"interrupted before {item.key}")
@@ -171,10 +171,11 @@ class _Wave:
         except ValueError as error:
             raise DeployFailed(f"{item.key} cannot be written as JSON: {error}") from error
         changed = before is None or before.resource_version != live.resource_version
-        self.applied.append(Applied(item.key, live.uid, live.generation, changed))
+        applied = Applied(item.key, live.uid, live.generation, changed)
+        self.applied.append(applied)
         self._unwritten.append(Entry(item.key, item.wave, live.uid))
         self.gate.applied(item)
-        return live
+        return applied
 
     async def _send(self, item: RenderedObject, *, uid: str) -> Live:
         def again(error: BaseException) -> bool:
