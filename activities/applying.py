@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import asynccontextmanager
+from typing import Any
 
 from temporalio import activity
 
@@ -89,15 +90,17 @@ class Applying:
             ledger = await open_ledger(self._services, stage)
             await hold(ledger, stage.wanted, self._services.ownership, prove=self._prove(plan, stage, lease))
             seen = await self._seen(plan) if wave.seen else None
-            start_at = _resume_from()
+            start_at, changed = resume_from(activity.info().heartbeat_details)
             total = plan.waves[index].objects
             async with self._progress(wave, lease):
-                applied = await self._apply(stage, ledger, lease, index, seen=seen, start_at=start_at)
+                changed = await self._apply(
+                    stage, ledger, lease, index, seen=seen, start_at=start_at, changed=changed
+                )
             if index == len(plan.waves) - 1:
                 await tell_progress(
                     self._services, plan, WaveProgress(index=index, phase="Applied", applied=total)
                 )
-            return WaveResult(applied=total, changed=sum(one.changed for one in applied))
+            return WaveResult(applied=total, changed=changed)
 
     @activity.defn(name=Activity.PRUNE)
     async def prune(self, plan: Plan) -> PruneResult:
@@ -115,6 +118,8 @@ class Applying:
             stage = await open_stage(self._services, plan)
             ledger = await open_ledger(self._services, stage)
             await write_exact(ledger, stage.wanted, render_ref=plan.render_ref)
+            if not plan.waves:  # no wave that would tell that those of the render before are gone
+                await tell_progress(self._services, plan, WaveProgress(index=0, phase="Applied"))
 
     @activity.defn(name=Activity.REAPPLY)
     async def reapply(self, plan: Plan) -> ReapplyResult:
@@ -130,8 +135,7 @@ class Applying:
                 await self._services.renders.publish(plan.uid, plan.render_ref)
             changed = 0
             for index in range(len(plan.waves)):
-                applied = await self._apply(stage, ledger, lease, index, seen=dict(checked.seen))
-                changed += sum(one.changed for one in applied)
+                changed += await self._apply(stage, ledger, lease, index, seen=dict(checked.seen))
             pruned = await self._pruned(plan, stage, ledger, lease) if plan.prune else PruneResult(0, 0)
             await write_exact(ledger, stage.wanted, render_ref=plan.render_ref)
             done = WaveProgress(index=len(plan.waves), phase="Applied")
@@ -194,17 +198,20 @@ class Applying:
         *,
         seen: dict[ObjectKey, Seen] | None,
         start_at: int = 0,
-    ) -> tuple[Applied, ...]:
-        lease.details = [start_at]
+        changed: int = 0,
+    ) -> int:
+        """Apply a wave; return how many of its objects changed, `changed` of them in earlier attempts."""
+        lease.details = [start_at, changed]
 
-        def note(done: int, key: ObjectKey, uid: str, generation: int) -> None:
-            del key, uid, generation
-            lease.details = [done + 1]
+        def note(index: int, applied: Applied) -> None:
+            nonlocal changed
+            changed += applied.changed
+            lease.details = [index + 1, changed]
 
         def should_stop() -> bool:
             return lease.should_stop() or self._services.ownership.overtook(ledger)
 
-        return await apply_wave(
+        await apply_wave(
             stage.target,
             ledger,
             stage.waves[index],
@@ -215,8 +222,11 @@ class Applying:
             on_applied=note,
             should_stop=should_stop,
         )
+        return changed
 
     async def _pruned(self, plan: Plan, stage: Stage, ledger: Ledger, lease: Lease) -> PruneResult:
+        if not stage.release.spec.sync_policy.prune.orphaned:
+            return PruneResult(0, 0)  # switched off since the pass began: deleting cannot be undone
         result = await prune(
             stage.target,
             ledger,
@@ -255,7 +265,10 @@ class Applying:
             await asyncio.gather(telling, return_exceptions=True)
 
 
-def _resume_from() -> int:
-    """Return how many objects of the wave an earlier attempt has reported as applied."""
-    details = activity.info().heartbeat_details
-    return int(details[0]) if details else 0
+def resume_from(details: Sequence[Any]) -> tuple[int, int]:
+    """Return how many objects of the wave earlier attempts have reported as applied, and how many of those changed.
+
+    A gate holds only where something changed, so an attempt that finds all of it done must not say that nothing did.
+    """
+    applied, changed, *_ = (*details, 0, 0)
+    return int(applied), int(changed)

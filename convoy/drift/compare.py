@@ -18,6 +18,7 @@ from convoy.drift.results import DriftStatus, ObjectDrift
 from convoy.kube.client import KubeClient
 from convoy.kube.discovery import Discovery
 from convoy.kube.errors import NotFound
+from convoy.kube.resources import Resource
 from convoy.sync.body import build
 from convoy.sync.ignored import live_path
 
@@ -46,6 +47,7 @@ async def compare_object(
 
     Raises:
         KindUnknown: the cluster does not know the kind.
+        ScopeChanged: the next render has another key for it.
         ApiError: the read failed, or the cluster rejected the dry run.
     """
     pair = await _read_pair(rendered, client=client, discovery=discovery, ignored=ignored)
@@ -67,20 +69,22 @@ async def compare_object(
 async def _read_pair(
     rendered: RenderedObject, *, client: KubeClient, discovery: Discovery, ignored: Sequence[str]
 ) -> tuple[Manifest, Manifest] | None:
-    group, version = split_api_version(rendered.api_version)
-    resource = await discovery.resource_for(group, rendered.key.kind, version)
-    at = (resource, rendered.key.namespace, rendered.key.name)
-    for _ in range(2):
-        try:
-            live = await client.get(*at)
-        except NotFound:
-            return None
-        body = build(rendered.manifest, live=live, ignored=ignored)
-        desired = await client.apply(body, *at, dry_run=True)
-        if _version(live) == _version(desired):
-            break
-    # A dry run that would create the object has no resourceVersion: it was deleted after the read, twice.
-    return (live, desired) if _version(desired) else None
+    async def read(resource: Resource) -> tuple[Manifest, Manifest] | None:
+        at = (resource, rendered.key.namespace, rendered.key.name)
+        for _ in range(2):
+            try:
+                live = await client.get(*at)
+            except NotFound:
+                return None
+            body = build(rendered.manifest, live=live, ignored=ignored)
+            desired = await client.apply(body, *at, dry_run=True)
+            if _version(live) == _version(desired):
+                break
+        # A dry run that would create the object has no resourceVersion: it was deleted after the read, twice.
+        return (live, desired) if _version(desired) else None
+
+    _, version = split_api_version(rendered.api_version)
+    return await discovery.ask(rendered.key, read, version=version)
 
 
 def _version(manifest: Manifest) -> str:

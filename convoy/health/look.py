@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from convoy.api.objects import Manifest
 from convoy.api.rendered import Render, RenderedObject
 from convoy.health.assessment import Assessment, has_claims, late_classes
 from convoy.health.checks import HealthChecks
 from convoy.health.phase import ObjectHealth, Phase, degraded
 from convoy.kube.errors import ApiError, KindUnknown, NotFound, TooManyRequests, Unreachable
-from convoy.kube.resources import STORAGE_CLASSES
+from convoy.kube.resources import STORAGE_CLASSES, Resource
 from convoy.kube.retry import with_retries
 from convoy.kube.targets import Target
 from convoy.sync.pool import run_pool
-from convoy.sync.send import resource_of
+from convoy.sync.send import ask_about
 
 
 async def open_assessment(
@@ -40,9 +41,11 @@ async def look(target: Target, assessment: Assessment, items: Sequence[RenderedO
     """
 
     async def read(item: RenderedObject) -> None:
+        async def get(resource: Resource) -> Manifest:
+            return await target.client.get(resource, item.key.namespace, item.key.name)
+
         try:
-            resource = await with_retries(lambda: resource_of(target, item))
-            live = await with_retries(lambda: target.client.get(resource, item.key.namespace, item.key.name))
+            live = await with_retries(lambda: ask_about(target, item, get))
         except NotFound:
             assessment.see(item.key, None)
         except KindUnknown:

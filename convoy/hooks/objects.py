@@ -7,6 +7,7 @@ again whenever their stage runs, and go only where the chart says so (`hook-succ
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from functools import partial
 
 import structlog
@@ -16,14 +17,15 @@ from convoy.api.objects import ObjectKey, counted
 from convoy.api.rendered import RenderedObject
 from convoy.hooks.jobs import Refused
 from convoy.kube.errors import ApiError, KindUnknown, NotFound, UidMismatch
+from convoy.kube.resources import Resource
 from convoy.kube.retry import with_retries
 from convoy.kube.targets import Target
 from convoy.render.chart_hooks import goes_once_it_succeeded
 from convoy.sync.body import build
-from convoy.sync.live import read_live
+from convoy.sync.live import Live, read_live
 from convoy.sync.prune_plan import PROTECTED
 from convoy.sync.rejections import rejection
-from convoy.sync.send import resource_of, send_apply
+from convoy.sync.send import ask_about, send_apply
 
 log = structlog.get_logger(__name__)
 
@@ -66,16 +68,17 @@ async def delete_objects(
 
 
 async def _apply(target: Target, item: RenderedObject) -> None:
-    resource = await resource_of(target, item)
-    await send_apply(target.client, build(item.manifest), resource, item.key, dry_run=False)
+    async def send(resource: Resource) -> Live:
+        return await send_apply(target.client, build(item.manifest), resource, item.key, dry_run=False)
+
+    await ask_about(target, item, send)
 
 
 async def _delete(target: Target, item: RenderedObject) -> None:
-    resource = await resource_of(target, item)
-    live = await read_live(target.client, resource, item.key)
-    if live is None or not live.applied_by_convoy:
-        return
-    try:
-        await target.client.delete(resource, item.key.namespace, item.key.name, uid=live.uid)
-    except (NotFound, UidMismatch):
-        return
+    async def delete(resource: Resource) -> None:
+        live = await read_live(target.client, resource, item.key)
+        if live is not None and live.applied_by_convoy:
+            await target.client.delete(resource, item.key.namespace, item.key.name, uid=live.uid)
+
+    with suppress(NotFound, UidMismatch):
+        await ask_about(target, item, delete)

@@ -2,22 +2,27 @@
 
 Aggregated discovery (`v2`, then `v2beta1`) answers for all groups at once; a server that knows neither is
 asked group by group. A kind that is not known costs one conditional refresh and is then remembered as
-unknown for a few seconds, so that a render of thousands of unknown objects does not cost a request each.
+unknown for a moment, so that a render of thousands of unknown objects does not cost a request each. What is
+remembered may be outdated in both directions, so whoever asks about an object goes through `Discovery.ask`.
 """
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
+from typing import TypeVar
 
 import msgspec
 
+from convoy.api.objects import ObjectKey
 from convoy.kube.classify import error_of, unknown_kind
 from convoy.kube.client import Answer, KubeClient
-from convoy.kube.errors import KindUnknown, NotFound, ServerFault
+from convoy.kube.errors import KindUnknown, NotFound, ScopeChanged, ServerFault
 from convoy.kube.resources import Resource
+
+T = TypeVar("T")
 
 _AGGREGATED = ",".join(
     [
@@ -26,8 +31,9 @@ _AGGREGATED = ",".join(
         "application/json",
     ]
 )
-NEGATIVE_SECONDS = 5.0
-"""How long an unknown kind is remembered as unknown."""
+NEGATIVE_SECONDS = 1.0
+"""How long an unknown kind is remembered as unknown. Shorter than a request is tried again (D15), so that one for a
+kind that is just being defined is answered by what the server serves then, on whichever worker it is made."""
 FRESH_SECONDS = 300.0
 """After this age a known kind is asked for again: its preferred version may have changed."""
 
@@ -153,6 +159,44 @@ class Discovery:
         self._unknown[wanted] = self._clock() + NEGATIVE_SECONDS
         raise KindUnknown(unknown_kind(*wanted), status=404)
 
+    async def ask(
+        self, key: ObjectKey, call: Callable[[Resource], Awaitable[T]], *, version: str | None = None
+    ) -> T:
+        """Make a request about an object, by the way its kind is served: in the preferred version if `version` is None.
+
+        A 404 does not say that the kind is gone, since the version that is remembered may be one that the server
+        serves no longer. So it is asked what it serves, and then about the object once more.
+
+        Raises:
+            KindUnknown: the server does not serve the kind, by its own word of this moment.
+            ScopeChanged: an object of this kind cannot have this key.
+            ServerFault: nobody can tell, see `resource_for`; or it names the kind and does not serve it.
+            ApiError: the server could not be asked, or what `call` raises.
+        """
+        began = self._clock()
+        resource = await self._resource_of(key, version)
+        try:
+            return await call(resource)
+        except KindUnknown:
+            await self._refresh_since(began)
+        resource = await self._resource_of(key, version)
+        try:
+            return await call(resource)
+        except KindUnknown as error:
+            raise ServerFault(
+                f"the cluster says that it serves {resource.api_version} {resource.kind}, but answers 404"
+            ) from error
+
+    async def groups_of(self, kind: str) -> tuple[str, ...]:
+        """Return the groups that serve a kind of this name.
+
+        Raises:
+            ApiError: the server could not be asked.
+        """
+        if self._refreshed_at is None:
+            await self.refresh()
+        return tuple(group for group, name in self._by_kind if name == kind)
+
     async def namespaced(self, group: str, kind: str) -> bool | None:
         """Return whether a kind is namespaced, or None where the server does not know it.
 
@@ -214,6 +258,15 @@ class Discovery:
             self._unknown.clear()
             self._refreshed_at = started
 
+    async def _resource_of(self, key: ObjectKey, version: str | None) -> Resource:
+        resource = await self.resource_for(key.group, key.kind, version)
+        if resource.namespaced != bool(key.namespace):
+            scope = "namespaced" if resource.namespaced else "cluster-scoped"
+            raise ScopeChanged(
+                f"its kind is {scope} on the cluster, which was not known when it was rendered"
+            )
+        return resource
+
     def _find(self, group: str, kind: str, version: str | None) -> Resource | None:
         for resource in self._by_kind.get((group, kind), ()):
             if version is None or resource.version == version:
@@ -225,6 +278,9 @@ class Discovery:
         answer = await self._client.request("GET", root.path, accept=_AGGREGATED, headers=headers)
         if answer.status == 304:
             return
+        if answer.status == 404:
+            # A proxy's word, and no API server's: it must not make every kind unknown.
+            raise ServerFault(f"{root.path} is answered with 404", status=404)
         if answer.status >= 300:
             raise error_of(answer.status, answer.headers, answer.body)
         try:

@@ -4,6 +4,7 @@
     ├── NotFound              the object is absent
     │   └── NamespaceMissing  the namespace that it belongs to is absent
     ├── KindUnknown           the cluster does not serve the kind (or not in this version)
+    ├── ScopeChanged          the kind is namespaced and the object is not, or the other way round
     ├── Conflict              somebody wrote in between (resourceVersion)
     │   └── UidMismatch       the object is not the one that was seen before: deleted, or made anew
     ├── AlreadyExists         a create of an object that is there
@@ -81,6 +82,11 @@ class NamespaceMissing(NotFound):
 
 class KindUnknown(ApiError):
     """The cluster does not serve the kind, or not in this version. Neither retried nor a rejection (D9)."""
+
+
+class ScopeChanged(ApiError):
+    """The kind is namespaced and the object was named without a namespace, or the other way round: it was named
+    before the cluster knew the kind, or the kind was defined anew. There is no such object."""
 
 
 class Conflict(ApiError):

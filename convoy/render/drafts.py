@@ -91,11 +91,12 @@ def _list_items(tree: Manifest, origin: str) -> list[Any] | None:
     kind, version = tree.get("kind"), tree.get("apiVersion")
     if not isinstance(kind, str) or not isinstance(version, str) or not kind.endswith("List"):
         return None
-    metadata = tree.get("metadata")
-    if isinstance(metadata, dict) and (metadata.get("name") or metadata.get("generateName")):
-        return None
-    if "items" not in tree and (version, kind) != ("v1", "List"):
-        return None
+    if (version, kind) != ("v1", "List"):
+        metadata = tree.get("metadata")
+        if isinstance(metadata, dict) and (metadata.get("name") or metadata.get("generateName")):
+            return None
+        if "items" not in tree:
+            return None
     items = tree.get("items") or []
     if not isinstance(items, list):
         raise Unsupported(f"{origin}: items of {kind} must be a list, but is a {_word(items)}")

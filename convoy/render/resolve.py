@@ -99,7 +99,7 @@ class Renderer:
         uid = release.metadata.uid
         if fetched is None:
             cache, options = self._options.cache, self._options.source
-            fetched = await fetch(release, home=home, cache=cache, options=options)
+            fetched = await fetch(release, home=home, cache=cache, options=options, key=self._key.hmac)
         chart = await _helm_inputs(release, home, scope)
         digest = self._digest(release, fetched, chart)
         render = await self._known(uid, digest, fetched.revision, scope)

@@ -9,13 +9,11 @@ from msgspec import UNSET
 from convoy.api.objects import ObjectKey
 from convoy.api.release import Release
 from convoy.api.rendered import Render, RenderedObject
-from convoy.kube.errors import KindUnknown
-from convoy.kube.retry import with_retries
 from convoy.kube.targets import Target
 from convoy.server.answers import PruneDecision, PrunePlan
 from convoy.sync.claims import Lookup
 from convoy.sync.inventory import Record
-from convoy.sync.live import read_live
+from convoy.sync.live import find_live
 from convoy.sync.pool import run_pool
 from convoy.sync.prune import Look, look
 from convoy.sync.prune_plan import Candidate, Decision, candidates, exceeds
@@ -63,13 +61,7 @@ async def _twins(render: Render, found: Collection[Candidate], target: Target) -
     places = {_place(each.entry.key) for each in found}
 
     async def uid(item: RenderedObject) -> str:
-        try:
-            resource = await with_retries(
-                lambda: target.discovery.resource_for(item.key.group, item.key.kind)
-            )
-            live = await with_retries(lambda: read_live(target.client, resource, item.key))
-        except KindUnknown:
-            return ""
+        live = await find_live(target, item.key)
         return live.uid if live is not None else ""
 
     twins = [item for item in render.objects if _place(item.key) in places]

@@ -32,8 +32,10 @@ def tidy(cache: Path) -> None:
             sweep(folder, older_than=seconds)
 
 
-async def fetch(release: Release, *, home: KubeClient, cache: Path, options: SourceOptions) -> Fetched:
-    """Find out where the source of a Release stands now.
+async def fetch(
+    release: Release, *, home: KubeClient, cache: Path, options: SourceOptions, key: bytes
+) -> Fetched:
+    """Find out where the source of a Release stands now. `key` is the installation's (D40).
 
     Raises:
         SourceNotReady: it cannot be reached or lacks what the Release asks for; the message names it.
@@ -42,7 +44,7 @@ async def fetch(release: Release, *, home: KubeClient, cache: Path, options: Sou
     source = release.spec.source
     namespace = release.metadata.namespace
     if source.inline is not None:
-        return fetch_inline(source.inline.files, cache=cache)
+        return fetch_inline(source.inline.files, cache=cache, key=key)
     if source.config_map is not None:
         return await fetch_config_map(namespace, source.config_map.name, home=home, cache=cache)
     if source.git is not None:

@@ -17,6 +17,7 @@ from convoy.api.objects import ObjectKey
 from convoy.api.release import IgnoreDifferences
 from convoy.api.rendered import RenderedObject
 from convoy.kube.errors import ApiError, Invalid, KindUnknown, UidMismatch
+from convoy.kube.resources import Resource
 from convoy.kube.retry import is_retryable, with_retries
 from convoy.kube.targets import Target
 from convoy.sync.crd_check import Kind
@@ -25,10 +26,10 @@ from convoy.sync.established import CrdGate
 from convoy.sync.interruptions import Interrupted
 from convoy.sync.inventory import Entry, not_sent, sending, union
 from convoy.sync.ledger import Ledger
-from convoy.sync.live import Live, read_live
+from convoy.sync.live import Live, find_live
 from convoy.sync.pool import run_pool
 from convoy.sync.rejections import rejection
-from convoy.sync.send import body_for, resource_of, send_apply
+from convoy.sync.send import ask_about, body_for, send_apply
 
 CHECKPOINT = 200
 """Objects between two writes of the inventory of a wave, at least."""
@@ -36,9 +37,6 @@ _CHECKPOINTS = 5
 """Writes of the inventory a wave, at most: each one of a large inventory is a megabyte."""
 CHECKPOINT_SECONDS = 5.0
 """Between two writes of the inventory, at least: what is applied in less is soon applied again."""
-
-OnApplied = Callable[[int, ObjectKey, str, int], None]
-"""Told of each applied object: its index in the wave, key, UID and generation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +52,11 @@ class Applied:
     """False only where the object has the version that the dry run saw."""
 
 
-def _ignore_progress(index: int, key: ObjectKey, uid: str, generation: int) -> None:
+OnApplied = Callable[[int, Applied], None]
+"""Told of each applied object, with its index in the wave."""
+
+
+def _ignore_progress(index: int, applied: Applied) -> None:
     """Stand in where nobody asks for progress."""
 
 
@@ -78,17 +80,17 @@ async def apply_wave(
     """Apply one wave, and write the union into the inventory, whatever ends it.
 
     `seen` is what the dry run saw of existing objects; None (a forced sync, or the result was lost) reads
-    them here. `start_at` is the number of objects that an earlier attempt reported as applied. What the
-    inventory does not record of them is sent again, since their UIDs are lost. `defined` are the kinds whose
-    CRD is in the same render: for a moment a server may not know them, or know their old schema. `should_stop` is
-    asked before each request.
+    them here. `start_at` is the number of objects that an earlier attempt reported as applied. Those that the
+    inventory does not record with the UID that they have now are sent again, since it is lost. `defined` are the
+    kinds whose CRD is in the same render: for a moment a server may not know them, or know their old schema.
+    `should_stop` is asked before each request.
 
     Raises:
         DeployFailed: naming the object that could not be applied; those before it are recorded.
         Interrupted: `should_stop` said so; what was applied is recorded.
         Fenced: another attempt has taken over.
     """
-    recorded = {entry.key for entry in ledger.record.objects}
+    recorded = {entry.key for entry in ledger.record.objects if entry.uid}
     start = next((i for i, item in enumerate(objects[:start_at]) if item.key not in recorded), start_at)
     left = objects[start:]
     if seen is None:
@@ -110,8 +112,7 @@ async def apply_wave(
     )
     try:
         for index, item in enumerate(left, start):
-            live = await wave.apply(item)
-            on_applied(index, item.key, live.uid, live.generation)
+            on_applied(index, await wave.apply(item))
             await wave.checkpoint()
         await wave.gate.wait_for_all()
     except ApiError as error:
@@ -150,7 +151,7 @@ class _Wave:
         self.gate = CrdGate(target, should_stop=should_stop)
         self.applied: list[Applied] = []
 
-    async def apply(self, item: RenderedObject) -> Live:
+    async def apply(self, item: RenderedObject) -> Applied:
         await self.gate.wait_for(item)
         if self._should_stop():
             raise Interrupted(f"interrupted before {item.key}")
@@ -170,29 +171,29 @@ class _Wave:
         except ValueError as error:
             raise DeployFailed(f"{item.key} cannot be written as JSON: {error}") from error
         changed = before is None or before.resource_version != live.resource_version
-        self.applied.append(Applied(item.key, live.uid, live.generation, changed))
+        applied = Applied(item.key, live.uid, live.generation, changed)
+        self.applied.append(applied)
         self._unwritten.append(Entry(item.key, item.wave, live.uid))
         self.gate.applied(item)
-        return live
+        return applied
 
     async def _send(self, item: RenderedObject, *, uid: str) -> Live:
         def again(error: BaseException) -> bool:
             is_young = (item.key.group, item.key.kind) in self._defined
             return is_retryable(error) or (is_young and isinstance(error, KindUnknown | Invalid))
 
-        resource = await with_retries(lambda: resource_of(self._target, item))
-        body = await body_for(self._target.client, resource, item, ignore=self._ignore, uid=uid)
-        was_unsent = item.key in self._unsent
-        self._unsent.discard(item.key)
-        try:
-            return await with_retries(
-                lambda: send_apply(self._target.client, body, resource, item.key, dry_run=False),
-                retry_on=again,
-            )
-        except ApiError as error:
-            if was_unsent and not error.may_be_done:
-                self._unsent.add(item.key)
-            raise
+        async def send(resource: Resource) -> Live:
+            body = await body_for(self._target.client, resource, item, ignore=self._ignore, uid=uid)
+            was_unsent = item.key in self._unsent
+            self._unsent.discard(item.key)
+            try:
+                return await send_apply(self._target.client, body, resource, item.key, dry_run=False)
+            except ApiError as error:
+                if was_unsent and not error.may_be_done:
+                    self._unsent.add(item.key)
+                raise
+
+        return await with_retries(lambda: ask_about(self._target, item, send), retry_on=again)
 
     async def checkpoint(self) -> None:
         """Write down what was applied, now and then: a crash makes no more of it be sent again."""
@@ -212,10 +213,7 @@ async def _look(target: Target, objects: Sequence[RenderedObject]) -> dict[Objec
 
     async def look(item: RenderedObject) -> Live | None:
         try:
-            resource = await with_retries(lambda: resource_of(target, item))
-            return await with_retries(lambda: read_live(target.client, resource, item.key))
-        except KindUnknown:
-            return None
+            return await find_live(target, item.key)
         except ApiError as error:
             raise DeployFailed(str(rejection(item.key, error))) from error
 

@@ -8,12 +8,11 @@ the cluster first: what convoy applied is recorded as applied, and all else is a
 from __future__ import annotations
 
 from convoy.api.errors import DeployFailed
-from convoy.kube.errors import ApiError, Forbidden, KindUnknown
-from convoy.kube.retry import with_retries
+from convoy.kube.errors import ApiError, Forbidden
 from convoy.kube.targets import Target
 from convoy.sync.inventory import Entry, Record, not_sent, union
 from convoy.sync.ledger import Ledger
-from convoy.sync.live import Live, read_live
+from convoy.sync.live import Live, find_live
 from convoy.sync.pool import run_pool
 from convoy.sync.rejections import rejection
 
@@ -45,11 +44,9 @@ async def settle_doubts(target: Target, ledger: Ledger) -> None:
 
 
 async def _look(target: Target, entry: Entry) -> Live | None:
-    key = entry.key
     try:
-        resource = await with_retries(lambda: target.discovery.resource_for(key.group, key.kind))
-        return await with_retries(lambda: read_live(target.client, resource, key))
-    except (KindUnknown, Forbidden):
+        return await find_live(target, entry.key)
+    except Forbidden:
         return None  # who may not even read an object is not the one to hold it
     except ApiError as error:
-        raise DeployFailed(f"whether it is applied cannot be told: {rejection(key, error)}") from error
+        raise DeployFailed(f"whether it is applied cannot be told: {rejection(entry.key, error)}") from error

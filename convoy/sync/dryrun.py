@@ -21,14 +21,15 @@ from convoy.api.objects import ObjectKey
 from convoy.api.release import IgnoreDifferences
 from convoy.api.rendered import Render, RenderedObject
 from convoy.kube.errors import ApiError, Invalid, KindUnknown, NamespaceMissing, Unreachable
+from convoy.kube.resources import Resource
 from convoy.kube.retry import is_retryable_dry_run, with_retries
 from convoy.kube.targets import Target
 from convoy.sync.crd_check import Kind, RenderedCrds
 from convoy.sync.interruptions import Interrupted
-from convoy.sync.live import Live, read_live
+from convoy.sync.live import Live, find_live
 from convoy.sync.pool import run_pool
 from convoy.sync.rejections import Rejection, join, rejection
-from convoy.sync.send import body_for, resource_of, send_apply
+from convoy.sync.send import ask_about, body_for, send_apply
 
 T = TypeVar("T")
 
@@ -65,13 +66,16 @@ class DryRun:
     skipped: tuple[Skipped, ...] = ()
     accepted: frozenset[ObjectKey] = frozenset()
     """The objects that this identity may write, by what the server said."""
+    unchecked: int = 0
+    """Objects that the server gave no answer for."""
 
     def raise_for_rejections(self) -> None:
         """Raise Unappliable naming every rejected object, if there is one."""
         if self.rejected:
             count = len(self.rejected)
             what = "an object" if count == 1 else f"{count} objects"
-            raise Unappliable(f"the cluster rejected {what} of the render:\n{join(self.rejected)}")
+            more = f" ({self.unchecked} more not checked: it did not answer)" if self.unchecked else ""
+            raise Unappliable(f"the cluster rejected {what} of the render{more}:\n{join(self.rejected)}")
 
     def encode_seen(self) -> bytes:
         """Return `seen` as bytes for the store: the apply may run on another worker."""
@@ -157,6 +161,7 @@ class _Pass:
             seen=seen,
             skipped=tuple(each for each in found.values() if isinstance(each, Skipped)),
             accepted=frozenset(key for key, each in found.items() if isinstance(each, Live)),
+            unchecked=len(objects) - len(found),
         )
         if self._faults and not result.rejected:
             raise DeployFailed(f"the dry run could not be completed:\n{join(self._faults)}")
@@ -169,7 +174,7 @@ class _Pass:
         answer = self._outcomes.get(crd.key)
         if not isinstance(answer, Live) or not answer.resource_version:
             return
-        before = await self._answered(crd, lambda: self._live(crd))
+        before = await self._answered(crd, lambda: find_live(self._target, crd.key))
         if before is not None and before.generation != answer.generation:
             self._changed.add(kind)
 
@@ -199,7 +204,7 @@ class _Pass:
             if not self._crds.has(item):
                 return Skipped(key, error.message)
             note = "checked against the CustomResourceDefinition of the same render"
-            return self._wrong(item) or Skipped(key, note, await self._live(item))
+            return self._wrong(item) or Skipped(key, note, await find_live(self._target, key))
         except NamespaceMissing as error:
             if key.namespace in self._namespaces:
                 return Skipped(key, f"namespace {key.namespace} is in the same render")
@@ -209,7 +214,7 @@ class _Pass:
                 return rejection(key, error)
             # Who is told that a field is wrong may write the object: rights are checked before.
             note = "checked against the CustomResourceDefinition of the same render, which changes"
-            return self._wrong(item) or await self._live(item) or Skipped(key, note)
+            return self._wrong(item) or await find_live(self._target, key) or Skipped(key, note)
         except ApiError as error:
             if error.is_users_fault:
                 return rejection(key, error)
@@ -219,22 +224,13 @@ class _Pass:
         return (self._wrong(item) if changed else None) or live
 
     async def _send(self, item: RenderedObject) -> Live:
-        resource = await resource_of(self._target, item)
-        body = await body_for(self._target.client, resource, item, ignore=self._ignore)
-        return await with_retries(
-            lambda: send_apply(self._target.client, body, resource, item.key, dry_run=True),
-            retry_on=is_retryable_dry_run,
-        )
+        async def send(resource: Resource) -> Live:
+            body = await body_for(self._target.client, resource, item, ignore=self._ignore)
+            return await send_apply(self._target.client, body, resource, item.key, dry_run=True)
+
+        return await with_retries(lambda: ask_about(self._target, item, send), retry_on=is_retryable_dry_run)
 
     def _wrong(self, item: RenderedObject) -> Rejection | None:
         """Return what the CRD of the same render finds wrong with an object."""
         faults = self._crds.faults(item)
         return Rejection(item.key, "; ".join(faults)) if faults else None
-
-    async def _live(self, item: RenderedObject) -> Live | None:
-        """Return the object as it is, in whatever version the server knows its kind."""
-        try:
-            resource = await self._target.discovery.resource_for(item.key.group, item.key.kind)
-        except KindUnknown:
-            return None
-        return await with_retries(lambda: read_live(self._target.client, resource, item.key))

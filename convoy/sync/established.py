@@ -7,18 +7,18 @@ fails for no reason that its author could mend.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from convoy.api.errors import DeployFailed
 from convoy.api.rendered import RenderedObject
-from convoy.kube.errors import KindUnknown
+from convoy.kube.errors import KindUnknown, ServerFault
 from convoy.kube.resources import CRDS
 from convoy.kube.retry import with_retries
 from convoy.kube.targets import Target
 from convoy.sync.crd_check import Kind
 from convoy.sync.interruptions import Interrupted
-from convoy.sync.send import resource_of
 
 _ESTABLISHED_WITHIN = 60.0
 _SERVED_WITHIN = 15.0
@@ -27,19 +27,28 @@ _POLL = 0.1
 _MAX_POLL = 1.0
 
 
+@dataclass(frozen=True, slots=True)
+class _Crd:
+    name: str
+    versions: tuple[str, ...]
+    """Those that it serves."""
+
+
 class CrdGate:
     """The CRDs of one wave that were applied and not waited for yet."""
 
     def __init__(self, target: Target, *, should_stop: Callable[[], bool]) -> None:
         self._target = target
         self._should_stop = should_stop
-        self._pending: dict[Kind, str] = {}
+        self._pending: dict[Kind, _Crd] = {}
 
     def applied(self, item: RenderedObject) -> None:
         """Note an object that was applied; only CRDs matter."""
         if (item.key.group, item.key.kind) == (CRDS.group, CRDS.kind):
             spec = item.manifest["spec"]
-            self._pending[spec["group"], spec["names"]["kind"]] = item.key.name
+            versions = tuple(each["name"] for each in spec["versions"] if each.get("served"))
+            kind = (spec["group"], spec["names"]["kind"])
+            self._pending[kind] = _Crd(item.key.name, versions)
 
     async def wait_for(self, item: RenderedObject) -> None:
         """Wait until an object's kind is served, if its CRD was applied in this wave.
@@ -50,20 +59,20 @@ class CrdGate:
             ApiError: the CRD cannot be read.
         """
         kind = (item.key.group, item.key.kind)
-        name = self._pending.pop(kind, None)
-        if name is None:
+        crd = self._pending.pop(kind, None)
+        if crd is None:
             return
-        await self._established(name)
-        await self._known(item)
+        await self._established(crd.name)
+        await self._known({kind: crd})
 
     async def wait_for_all(self) -> None:
         """Wait for all that is left, at the end of the wave. Raises as `wait_for`."""
         if not self._pending:
             return
-        for name in self._pending.values():
-            await self._established(name)
+        for crd in self._pending.values():
+            await self._established(crd.name)
+        await self._known(self._pending)
         self._pending.clear()
-        await with_retries(self._target.discovery.refresh)
 
     async def _established(self, name: str) -> None:
         async def established() -> bool:
@@ -82,13 +91,17 @@ class CrdGate:
                 f"CustomResourceDefinition {name} is not Established after {_ESTABLISHED_WITHIN:g} s"
             )
 
-    async def _known(self, item: RenderedObject) -> None:
+    async def _known(self, crds: Mapping[Kind, _Crd]) -> None:
+        discovery = self._target.discovery
+
         async def known() -> bool:
             # Refreshed first: the dry run has left the kind in discovery's memory of unknown ones.
-            await with_retries(self._target.discovery.refresh)
+            await with_retries(discovery.refresh)
             try:
-                await resource_of(self._target, item)
-            except KindUnknown:
+                for (group, kind), crd in crds.items():
+                    for version in crd.versions:
+                        await discovery.resource_for(group, kind, version)
+            except (KindUnknown, ServerFault):
                 return False
             return True
 

@@ -139,9 +139,17 @@ def stamp(record: Record, resource_version: str) -> Record:
 
 
 def sending(record: Record, keys: Collection[ObjectKey], seen: Mapping[ObjectKey, str]) -> Record:
-    """Mark planned keys before their first request: with the UIDs of the objects that are there already (D13)."""
+    """Mark planned keys before their first request: with the UIDs of the objects that are there already (D13).
+
+    The UID of an applied object that is no longer there goes: whether the next one of that name was made by convoy
+    cannot be told by it.
+    """
     return replace(
         record,
+        objects=tuple(
+            entry._replace(uid="") if entry.key in keys and entry.uid != seen.get(entry.key) else entry
+            for entry in record.objects
+        ),
         planned=tuple(
             entry._replace(uid=seen.get(entry.key, entry.uid), sent=True) if entry.key in keys else entry
             for entry in record.planned

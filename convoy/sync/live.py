@@ -16,8 +16,10 @@ from convoy.api.names import MANAGER
 from convoy.api.objects import ObjectKey
 from convoy.kube.classify import error_of
 from convoy.kube.client import Answer, KubeClient
-from convoy.kube.errors import NotFound, ServerFault
+from convoy.kube.errors import KindUnknown, NotFound, ScopeChanged, ServerFault
 from convoy.kube.resources import Resource
+from convoy.kube.retry import with_retries
+from convoy.kube.targets import Target
 
 T = TypeVar("T")
 
@@ -124,3 +126,17 @@ async def read_live(client: KubeClient, resource: Resource, key: ObjectKey) -> L
     if isinstance(error, NotFound):
         return None
     raise error
+
+
+async def find_live(target: Target, key: ObjectKey) -> Live | None:
+    """Return the metadata of an object, in whatever version its kind is served; None if it or its kind is absent (D19).
+
+    Raises:
+        ApiError: it cannot be read, so that nobody knows.
+    """
+    try:
+        return await with_retries(
+            lambda: target.discovery.ask(key, lambda resource: read_live(target.client, resource, key))
+        )
+    except (KindUnknown, ScopeChanged):
+        return None

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from convoy.api.errors import DeployFailed, PruneFailed, WaitingForPrune
 from convoy.api.objects import ObjectKey
-from convoy.kube.errors import ApiError, Conflict, KindUnknown, NotFound, Unreachable
+from convoy.kube.errors import ApiError, Conflict, KindUnknown, NotFound, ScopeChanged, Unreachable
 from convoy.kube.resources import Resource
 from convoy.kube.retry import is_retryable, with_retries
 from convoy.kube.targets import Target
@@ -20,11 +20,12 @@ from convoy.sync.claims import Lookup
 from convoy.sync.interruptions import Fenced, Interrupted
 from convoy.sync.inventory import Record
 from convoy.sync.ledger import Ledger
-from convoy.sync.live import Live, read_live
+from convoy.sync.live import Live, find_live
 from convoy.sync.ownership import NotSeen, Ownership
 from convoy.sync.pool import run_pool
 from convoy.sync.prune_plan import Action, Candidate, Decision, candidates, decide, exceeds, kept_unseen
 from convoy.sync.rejections import Rejection, join, rejection
+from convoy.sync.twins import holders_of_twin
 
 _LOOKS = 3
 """Times that an object may change between the look and the delete; then the UID alone has to do."""
@@ -54,7 +55,6 @@ class Look:
     candidate: Candidate
     outcome: Decision | Rejection
     """A Rejection where it could not be looked at."""
-    resource: Resource | None = None
     live: Live | None = None
 
 
@@ -74,17 +74,26 @@ async def look(
         if unseen is not None:
             return Look(candidate, unseen)
         try:
-            resource = await with_retries(lambda: target.discovery.resource_for(key.group, key.kind))
-            live = await with_retries(lambda: read_live(target.client, resource, key))
-        except KindUnknown:
-            return Look(candidate, decide(candidate, None, (), ()))
+            decision, live = await _decided(target, candidate, lookup, applied_uids)
         except Unreachable as error:
             raise PruneFailed(f"nothing was deleted: {error.message}") from error
         except ApiError as error:
             return Look(candidate, rejection(key, error))
-        return Look(candidate, decide(candidate, live, lookup(key), applied_uids), resource, live)
+        return Look(candidate, decision, live)
 
     return await run_pool(candidates(record, wanted), one, at_once=target.client.limits.max_in_flight)
+
+
+async def _decided(
+    target: Target, candidate: Candidate, lookup: Lookup, applied_uids: Collection[str]
+) -> tuple[Decision, Live | None]:
+    """Decide about a record by the object as it is now."""
+    key = candidate.entry.key
+    live = await find_live(target, key)
+    holders = list(lookup(key))
+    if live is not None and not holders:
+        holders = await holders_of_twin(target, key, live, lookup)
+    return decide(candidate, live, holders, applied_uids), live
 
 
 async def prune(
@@ -166,17 +175,17 @@ async def _execute(
     candidate, key = found.candidate, found.candidate.entry.key
     if isinstance(found.outcome, Rejection):
         return found.outcome
-    decision, resource, live = found.outcome, found.resource, found.live
+    decision, live = found.outcome, found.live
     for attempt in range(_LOOKS + 1):
         # The index is asked again: another Release may have claimed it while the objects before it went.
         decision = kept_unseen(key, lookup(key)) or decision
-        if decision.action is not Action.DELETE or resource is None or live is None:
+        if decision.action is not Action.DELETE or live is None:
             return decision
         version = live.resource_version if attempt < _LOOKS else None
         try:
-            await _delete(target, resource, key, uid=live.uid, version=version)
+            await _delete(target, key, uid=live.uid, version=version)
             return decision
-        except (NotFound, KindUnknown):
+        except (NotFound, KindUnknown, ScopeChanged):
             return Decision(key, Action.ABSENT, "it is absent")
         except Conflict:
             pass  # changed, or made anew: looked at again below
@@ -185,20 +194,20 @@ async def _execute(
         except ApiError as error:
             return rejection(key, error)
         try:
-            live = await with_retries(lambda: read_live(target.client, resource, key))
+            decision, live = await _decided(target, candidate, lookup, applied_uids)
         except ApiError as error:
             return rejection(key, error)
-        decision = decide(candidate, live, lookup(key), applied_uids)
     return Rejection(key, "it changes faster than it can be deleted")
 
 
-async def _delete(
-    target: Target, resource: Resource, key: ObjectKey, *, uid: str, version: str | None
-) -> None:
-    await with_retries(
-        lambda: target.client.delete(
+async def _delete(target: Target, key: ObjectKey, *, uid: str, version: str | None) -> None:
+    async def delete(resource: Resource) -> None:
+        await target.client.delete(
             resource, key.namespace, key.name, uid=uid, resource_version=version, propagation="Background"
-        ),
+        )
+
+    await with_retries(
+        lambda: target.discovery.ask(key, delete),
         retry_on=lambda error: is_retryable(error) and not isinstance(error, Conflict),
     )
 

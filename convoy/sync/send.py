@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TypeVar
 
 from convoy.api.names import MANAGER
 from convoy.api.objects import Manifest, ObjectKey, split_api_version
@@ -17,6 +18,8 @@ from convoy.sync.body import build
 from convoy.sync.ignored import ignored_paths
 from convoy.sync.live import METADATA_ONLY, Live, decode_written
 
+T = TypeVar("T")
+
 
 async def resource_of(target: Target, item: RenderedObject) -> Resource:
     """Return how the target serves the kind of an object, in the version that the object names.
@@ -27,6 +30,16 @@ async def resource_of(target: Target, item: RenderedObject) -> Resource:
     """
     _, version = split_api_version(item.api_version)
     return await target.discovery.resource_for(item.key.group, item.key.kind, version)
+
+
+async def ask_about(target: Target, item: RenderedObject, call: Callable[[Resource], Awaitable[T]]) -> T:
+    """Make a request about an object, in the version that it names.
+
+    Raises:
+        Exception: as `Discovery.ask`, or what `call` raises.
+    """
+    _, version = split_api_version(item.api_version)
+    return await target.discovery.ask(item.key, call, version=version)
 
 
 async def body_for(

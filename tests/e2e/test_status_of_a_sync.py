@@ -110,6 +110,14 @@ async def test_waves_tell_how_far_they_are_while_the_sync_runs(tenant: Tenant) -
         await tenant.applied("app")
 
 
+async def test_a_render_without_objects_leaves_no_waves_of_the_one_before(tenant: Tenant) -> None:
+    await applied_once(tenant, content={"manifests": {}, "allowEmpty": True})
+    await tenant.files("app", {"a.yaml": None, "b.yaml": None})
+    tree = await tenant.applied("app")
+    assert tree["status"].get("waves", []) == []
+    assert await recorded(tenant) == []
+
+
 async def test_convoy_sends_each_object_as_the_page_says(tenant: Tenant) -> None:
     await tenant.create(SECRETS, "other", {"stringData": {"a": "1"}})
     async with seen_target(tenant) as seen:

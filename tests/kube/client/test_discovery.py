@@ -7,9 +7,10 @@ from collections import Counter
 import pytest
 from aiohttp import web
 
+from convoy.api.objects import ObjectKey
 from convoy.kube.client import KubeClient
 from convoy.kube.discovery import Discovery
-from convoy.kube.errors import KindUnknown, ServerFault
+from convoy.kube.errors import KindUnknown, ScopeChanged, ServerFault
 from convoy.kube.resources import Resource
 from tests.kube.client.conftest import client_of
 from tests.kube.client.proxy import FaultyProxy
@@ -130,6 +131,38 @@ async def test_a_kind_of_an_api_that_is_down_is_not_called_unknown() -> None:
     async with client_of(legacy) as client:
         with pytest.raises(ServerFault, match=r"down.example.org"):
             await Discovery(client).resource_for("down.example.org", "Foo")
+
+
+POD = ObjectKey("", "Pod", "demo", "web")
+
+
+async def test_a_kind_that_is_named_and_not_served_is_not_called_unknown() -> None:
+    async with client_of(legacy) as client:
+        discovery = Discovery(client)
+
+        async def unserved(resource: Resource) -> None:
+            raise KindUnknown(resource.kind, status=404)
+
+        with pytest.raises(ServerFault, match="says that it serves v1 Pod"):
+            await discovery.ask(POD, unserved)
+
+
+async def test_a_404_in_the_place_of_discovery_makes_no_kind_unknown() -> None:
+    async def handler(request: web.Request) -> web.StreamResponse:
+        return web.Response(status=404)
+
+    async with client_of(handler) as client:
+        with pytest.raises(ServerFault, match="404"):
+            await Discovery(client).namespaced("", "Pod")
+
+
+async def test_no_object_is_asked_for_with_a_key_that_its_kind_cannot_have() -> None:
+    async with client_of(legacy) as client:
+        discovery = Discovery(client)
+        with pytest.raises(ScopeChanged, match="its kind is namespaced"):
+            await discovery.ask(
+                POD._replace(namespace=""), lambda resource: client.get(resource, None, "web")
+            )
 
 
 async def test_a_refresh_that_fails_forgets_nothing() -> None:

@@ -67,6 +67,14 @@ async def test_an_unknown_kind_makes_it_undetermined_with_how_far_it_came(rig: R
     assert "compared 2 of 4 objects: 1 in sync, 0 modified, 1 missing" in verdict.message
 
 
+async def test_an_object_that_was_named_before_its_kind_was_known_makes_it_undetermined(rig: Rig) -> None:
+    nowhere = rig.config_map("nowhere")
+    del nowhere["metadata"]["namespace"]
+    result = await run(rig, nowhere)
+    assert result.failure is not None
+    assert "its kind is namespaced" in result.failure.message
+
+
 async def test_a_rejected_dry_run_makes_it_undetermined_with_the_servers_words(rig: Rig) -> None:
     await rig.apply(rig.config_map("broken", k="v"))
     verdict = verdict_of(await run(rig, broken(rig)))

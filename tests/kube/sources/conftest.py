@@ -74,6 +74,6 @@ def fetch_source(home: KubeClient, namespace: str, tmp_path: Path) -> Fetch:
             }
         )
         options = SourceOptions(allow_private_addresses=True)
-        return await fetch(release, home=home, cache=tmp_path / "cache", options=options)
+        return await fetch(release, home=home, cache=tmp_path / "cache", options=options, key=b"k" * 32)
 
     return run

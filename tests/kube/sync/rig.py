@@ -17,7 +17,7 @@ from convoy.api.objects import Manifest, ObjectKey, key_of, split_api_version
 from convoy.api.release import Release
 from convoy.api.rendered import Render, RenderedObject
 from convoy.kube.client import KubeClient
-from convoy.kube.errors import NotFound
+from convoy.kube.errors import KindUnknown, NotFound
 from convoy.kube.resources import CLUSTERS, CRDS, INVENTORIES, NAMESPACES, RELEASES, SECRETS, Resource
 from convoy.kube.targets import Target
 from convoy.sync.apply import Applied, apply_wave, entries_of
@@ -297,6 +297,19 @@ class Rig:
     async def resource(self, manifest: Manifest) -> Resource:
         group, version = split_api_version(manifest["apiVersion"])
         return await self.target.discovery.resource_for(group, manifest["kind"], version)
+
+    async def unserved(self, manifest: Manifest) -> None:
+        """Wait until the server no longer serves a manifest's version, whatever convoy remembers of it."""
+        resource = await self.resource(manifest)
+
+        async def unserved() -> bool:
+            try:
+                await self.home.list(resource, self.namespace)
+            except KindUnknown:
+                return True
+            return False
+
+        await eventually(unserved)
 
     async def get(self, manifest: Manifest) -> Manifest | None:
         key = key_of(manifest)

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from convoy.api.errors import DeployFailed
-from convoy.api.objects import Manifest, ObjectKey
+from convoy.api.objects import Manifest
 from convoy.api.release import IgnoreDifferences, Release
 from convoy.kube.resources import NAMESPACES
-from convoy.sync.apply import apply_wave
+from convoy.sync.apply import Applied, apply_wave
 from convoy.sync.dryrun import Seen, dry_run
 from convoy.sync.interruptions import Fenced, Interrupted
 from convoy.sync.ledger import Ledger
@@ -46,8 +46,8 @@ async def test_waves_run_in_number_order(rig: Rig) -> None:
 async def test_tells_of_each_object_as_it_is_applied(rig: Rig) -> None:
     told: list[tuple[int, str, bool]] = []
 
-    def on_applied(index: int, which: ObjectKey, uid: str, generation: int) -> None:
-        told.append((index, which.name, bool(uid)))
+    def on_applied(index: int, applied: Applied) -> None:
+        told.append((index, applied.key.name, applied.changed))
 
     maps = [rig.config_map("a"), rig.config_map("b")]
     ledger = await claimed(rig, await rig.release(), *maps)
@@ -84,7 +84,7 @@ async def test_an_interrupted_wave_is_recorded_and_goes_on_where_it_stopped(rig:
     ledger = await claimed(rig, release, *maps)
     done: list[int] = []
 
-    def note(index: int, which: ObjectKey, uid: str, generation: int) -> None:
+    def note(index: int, applied: Applied) -> None:
         done.append(index)
 
     with pytest.raises(Interrupted):
@@ -119,6 +119,32 @@ async def test_what_a_crash_left_unrecorded_is_sent_again(rig: Rig) -> None:
         ("b", True),
         ("c", True),
     ]
+
+
+async def test_what_a_crash_left_unrecorded_is_sent_again_in_the_place_of_one_that_was_deleted(
+    rig: Rig,
+) -> None:
+    release = await rig.release()
+    render = render_of(rig.config_map("a"), rig.config_map("b"))
+    await rig.sync(release, render)
+    await rig.delete(rig.config_map("a"))
+    seen = (await dry_run(rig.target, render)).seen
+    ledger = await rig.ledger(release)
+    with pytest.raises(Interrupted):
+        await apply_wave(rig.target, ledger, render.objects, seen=seen, should_stop=lambda: True)
+    await rig.home.apply(  # the crashed attempt made it again, reported it, and wrote no union
+        b'{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"data":{}}',
+        await rig.resource(rig.config_map()),
+        rig.namespace,
+        "a",
+    )
+    await apply_wave(rig.target, await rig.ledger(release), render.objects, seen=seen, start_at=1)
+    assert [each.uid for each in (await rig.record(release)).objects] == [
+        await rig.uid(rig.config_map("a")),
+        await rig.uid(rig.config_map("b")),
+    ]
+    await rig.sync(release, render_of(rig.config_map("b")))
+    assert await rig.get(rig.config_map("a")) is None
 
 
 async def test_an_object_deleted_since_the_dry_run_is_not_made_anew(rig: Rig) -> None:

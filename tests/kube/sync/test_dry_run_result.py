@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from convoy.api.errors import DeployFailed
+from convoy.api.errors import DeployFailed, Unappliable
 from convoy.sync.dryrun import DryRun, dry_run
 from convoy.sync.interruptions import Interrupted
 from tests.kube.sync.rig import Rig, key, render_of
@@ -40,6 +40,25 @@ async def test_a_webhook_that_is_down_is_no_rejection_but_a_failure(rig: Rig) ->
         async with rig.webhook_that_is_down():
             await _until_it_fails(rig)
     assert "could not be completed" in caught.value.message
+
+
+async def test_a_rejection_tells_how_many_objects_nobody_could_check(rig: Rig) -> None:
+    bad = {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {"name": "door", "namespace": rig.namespace},
+        "spec": {"ports": "none"},
+    }
+    render = render_of(bad, *(rig.config_map(f"box-{number}") for number in range(20)))
+    async with rig.webhook_that_is_down():
+        with pytest.raises(DeployFailed):
+            await _until_it_fails(rig)
+        result = await dry_run(rig.target, render)
+    assert [each.key.name for each in result.rejected] == ["door"]
+    with pytest.raises(
+        Unappliable, match=r"rejected an object of the render \(20 more not checked.*\):\n.*door"
+    ):
+        result.raise_for_rejections()
 
 
 async def _until_it_fails(rig: Rig) -> None:

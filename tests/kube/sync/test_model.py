@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
 from convoy.api.errors import DeployFailed, WaitingForOwner
-from convoy.api.objects import Manifest, ObjectKey
+from convoy.api.objects import Manifest
 from convoy.api.release import Release
 from convoy.api.rendered import Render
 from convoy.kube.client import KubeClient
@@ -27,7 +27,7 @@ from convoy.kube.discovery import Discovery
 from convoy.kube.errors import NotFound
 from convoy.kube.resources import CONFIG_MAPS, NAMESPACES
 from convoy.kube.targets import Target
-from convoy.sync.apply import apply_wave
+from convoy.sync.apply import Applied, apply_wave
 from convoy.sync.interruptions import Interrupted
 from convoy.sync.inventory import Record
 from convoy.sync.ledger import Ledger
@@ -211,9 +211,9 @@ class TwoReleases(RuleBasedStateMachine):
         await self.rig.claim(ledger, render)
         done: list[str] = []
 
-        def on_applied(index: int, key: ObjectKey, uid: str, generation: int) -> None:
-            done.append(key.name)
-            self.covered[release].add(key.name)
+        def on_applied(index: int, applied: Applied) -> None:
+            done.append(applied.key.name)
+            self.covered[release].add(applied.key.name)
             if crash and len(done) == after:
                 ledger.dead = True
                 raise Crash

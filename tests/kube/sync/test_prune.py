@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from convoy.api.errors import PruneFailed, WaitingForPrune
+from convoy.api.errors import PruneFailed, WaitingForOwner, WaitingForPrune
 from convoy.api.objects import Manifest
 from convoy.api.release import Release
 from convoy.kube.client import KubeClient
@@ -86,8 +86,8 @@ async def test_an_annotated_object_stays(rig: Rig, annotation: dict[str, str]) -
     assert await rig.names(release) == ["other"]
 
 
-async def test_the_same_object_under_another_group_stays(rig: Rig) -> None:
-    release = await rig.release()
+def two_names_of_an_event(rig: Rig) -> tuple[Manifest, Manifest]:
+    """Return an Event as the core group writes it, and the same one as events.k8s.io does."""
     common = {
         "reason": "Ripe",
         "type": "Normal",
@@ -115,11 +115,56 @@ async def test_the_same_object_under_another_group_stays(rig: Rig) -> None:
         "reportingController": "example.org/orchard",
         **common,
     }
+    return core, grouped
+
+
+async def test_the_same_object_under_another_group_stays(rig: Rig) -> None:
+    release = await rig.release()
+    core, grouped = two_names_of_an_event(rig)
     await rig.sync(release, render_of(core))
     uid = await rig.uid(core)
     await rig.sync(release, render_of(grouped))
     assert await rig.uid(core) == uid
     assert [each.key.group for each in (await rig.record(release)).objects] == ["events.k8s.io"]
+
+
+async def test_an_object_that_another_release_has_under_another_group_stays(rig: Rig) -> None:
+    ours, theirs = await rig.release("ours"), await rig.release("theirs")
+    core, grouped = two_names_of_an_event(rig)
+    await rig.sync(ours, render_of(core, rig.config_map("stays")))
+    await rig.sync(theirs, render_of(grouped))
+    uid = await rig.uid(grouped)
+    outcome = await rig.sync(ours, render_of(rig.config_map("stays")))
+    assert [each.reason for each in outcome.pruned.kept] == [f"the Release {rig.namespace}/theirs has it"]
+    assert await rig.uid(grouped) == uid
+    assert await rig.names(ours) == ["stays"]
+
+
+async def test_a_namesake_under_another_group_keeps_nothing(rig: Rig) -> None:
+    ours, theirs = await rig.release("ours"), await rig.release("theirs")
+    crd, door = rig.crd("ConfigMap"), rig.custom("ConfigMap", "door")
+    await rig.sync(theirs, render_of(crd, door))
+    await rig.sync(ours, render_of(rig.config_map("door"), rig.config_map("stays")))
+    outcome = await rig.sync(ours, render_of(rig.config_map("stays")))
+    assert [each.name for each in outcome.pruned.deleted] == ["door"]
+    assert await rig.get(door) is not None
+
+
+async def test_an_object_that_another_release_claims_at_the_last_moment_stays(rig: Rig) -> None:
+    ours, theirs = await rig.release("ours"), await rig.release("theirs")
+    box = rig.config_map()
+    await rig.sync(ours, render_of(box, rig.config_map("stays")))
+
+    async def claim_it() -> None:
+        with pytest.raises(WaitingForOwner):
+            await rig.sync(theirs, render_of(box))
+
+    # The claim comes in between the plan and the delete of the box.
+    await rig.sync(ours, render_of(box, rig.config_map("late"), rig.config_map("stays")))
+    result = await pruned_while(rig, ours, claim_it)
+    assert [each.key.name for each in result.decisions] == ["late", "box"]
+    assert [each.reason for each in result.kept] == [f"the Release {rig.namespace}/theirs claims it"]
+    assert await rig.get(box) is not None
 
 
 async def test_an_object_that_is_gone_already_is_no_failure(rig: Rig) -> None:
@@ -132,15 +177,10 @@ async def test_an_object_that_is_gone_already_is_no_failure(rig: Rig) -> None:
 
 async def test_a_kind_that_is_gone_counts_as_absent(rig: Rig) -> None:
     release = await rig.release()
-    crd = rig.crd("Newt")
-    await rig.sync(release, render_of(crd, rig.custom("Newt", "small"), rig.config_map("stays")))
+    crd, newt = rig.crd("Newt"), rig.custom("Newt", "small")
+    await rig.sync(release, render_of(crd, newt, rig.config_map("stays")))
     await rig.delete(crd)
-
-    async def unknown() -> bool:
-        await rig.target.discovery.refresh()
-        return await rig.target.discovery.namespaced(rig.group, "Newt") is None
-
-    await eventually(unknown)
+    await rig.unserved(newt)
     await rig.sync(release, render_of(rig.config_map("stays")))
     assert await rig.names(release) == ["stays"]
 

@@ -49,6 +49,12 @@ def test_an_object_with_a_name_and_a_field_items_is_no_list() -> None:
     ]
 
 
+def test_a_list_with_a_name_is_a_list_all_the_same() -> None:
+    secret = "{apiVersion: v1, kind: Secret, metadata: {name: a}}"
+    found = names(f"{{apiVersion: v1, kind: List, metadata: {{name: all}}, items: [{secret}]}}")
+    assert found == ["Secret default/a"]
+
+
 def test_an_item_that_is_no_object_is_named() -> None:
     with pytest.raises(Unsupported, match=r"a.yaml, document 1, line 1, item 2: .*this is a text"):
         objects(

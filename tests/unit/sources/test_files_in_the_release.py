@@ -9,9 +9,11 @@ import pytest
 from convoy.api.errors import Unsupported
 from convoy.sources.inline import fetch_inline
 
+KEY = b"0123456789abcdef0123456789abcdef"
+
 
 async def test_the_files_are_there_while_the_folder_is_open(tmp_path: Path) -> None:
-    fetched = fetch_inline({"a.yaml": "one", "sub/b.yaml": "é"}, cache=tmp_path)
+    fetched = fetch_inline({"a.yaml": "one", "sub/b.yaml": "é"}, cache=tmp_path, key=KEY)
 
     async with fetched.folder() as folder:
         assert (folder / "a.yaml").read_text() == "one"
@@ -22,23 +24,30 @@ async def test_the_files_are_there_while_the_folder_is_open(tmp_path: Path) -> N
 
 def test_the_revision_tells_the_content_apart(tmp_path: Path) -> None:
     texts = [{"a": "bc"}, {"ab": "c"}, {"a": "b", "c": ""}, {}]
-    revisions = {fetch_inline(files, cache=tmp_path).revision for files in texts}
+    revisions = {fetch_inline(files, cache=tmp_path, key=KEY).revision for files in texts}
 
     assert len(revisions) == len(texts)
     assert (
-        fetch_inline({"a": "1", "b": "2"}, cache=tmp_path).revision
-        == fetch_inline({"b": "2", "a": "1"}, cache=tmp_path).revision
+        fetch_inline({"a": "1", "b": "2"}, cache=tmp_path, key=KEY).revision
+        == fetch_inline({"b": "2", "a": "1"}, cache=tmp_path, key=KEY).revision
     )
+
+
+def test_the_revision_is_no_oracle_for_a_weak_password(tmp_path: Path) -> None:
+    """D40: without the installation's key nobody can tell whether a guess is right."""
+    files = {"secret.yaml": "password: hunter2"}
+    ours, theirs = (fetch_inline(files, cache=tmp_path, key=key).revision for key in (KEY, KEY[::-1]))
+    assert ours != theirs
 
 
 @pytest.mark.parametrize("name", ["../a", "/etc/a", "a/../../b", "", "a\\b", "a\0b"])
 def test_a_name_that_leads_out_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(Unsupported, match="relative path"):
-        fetch_inline({name: ""}, cache=tmp_path)
+        fetch_inline({name: ""}, cache=tmp_path, key=KEY)
 
 
 async def test_a_name_that_is_also_a_folder_is_refused(tmp_path: Path) -> None:
-    fetched = fetch_inline({"a": "", "a/b": ""}, cache=tmp_path)
+    fetched = fetch_inline({"a": "", "a/b": ""}, cache=tmp_path, key=KEY)
 
     with pytest.raises(Unsupported, match="cannot be written"):
         async with fetched.folder():

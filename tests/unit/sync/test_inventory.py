@@ -116,6 +116,14 @@ def test_planned_keys_take_the_uid_that_was_seen_when_they_are_sent() -> None:
     assert [(each.uid, each.sent) for each in sent.planned] == [("u1", True), ("", True), ("", False)]
 
 
+def test_an_applied_object_that_is_gone_or_another_one_loses_its_uid_when_it_is_sent() -> None:
+    names = ("same", "gone", "another", "later")
+    record = Record(objects=tuple(entry(name, uid="u1") for name in names))
+    keys = {entry(name).key for name in names[:3]}
+    sent = sending(record, keys, {entry("same").key: "u1", entry("another").key: "u2"})
+    assert [each.uid for each in sent.objects] == ["u1", "", "", "u1"]
+
+
 @given(record_trees())
 def test_what_was_not_sent_after_all_is_a_plan_again(record: Record) -> None:
     keys = {each.key for each in record.planned}
