@@ -7,6 +7,7 @@ from datetime import timedelta
 from itertools import pairwise
 
 from convoy.api.errors import DeployFailed
+from convoy.api.names import APPLIED
 from convoy.api.release import Release
 from convoy.api.release_status import ReleaseStatus
 from convoy.api.rendered import Render
@@ -48,6 +49,15 @@ def failed_gate(status: ReleaseStatus, render_ref: str, waves: Sequence[WavePlan
         if ended is not None and ended >= began:
             return index
     return 0
+
+
+def left_unfinished(status: ReleaseStatus) -> bool:
+    """Whether the latest attempt, at whatever render, ended before its end: by a wait, a failure or a crash.
+
+    It may have changed what no gate has seen since, also where the render is the one that was applied before it.
+    """
+    attempted = status.last_attempted
+    return attempted is not None and attempted.reason != APPLIED
 
 
 def may_wait(plan: Plan) -> bool:

@@ -12,7 +12,7 @@ from activities.cluster_status import record_cluster
 from activities.context import this_release
 from activities.hook_jobs import end_unwanted
 from activities.lease import Lease
-from activities.plan_gates import failed_gate, may_wait, waves_of
+from activities.plan_gates import failed_gate, left_unfinished, may_wait, waves_of
 from activities.rollouts import (
     inventory_of,
     is_watched,
@@ -252,6 +252,7 @@ def _with_render(plan: Plan, release: Release, desired: Desired, *, store: bool)
         prune_after_healthy=release.spec.sync_policy.prune.after_healthy,
         store=store,
         changed_render=latest is None or latest.render_ref != render.ref,
+        unfinished=left_unfinished(release.status),
         pre_sync=_runs(plan, release, desired, HookStage.PRE_SYNC),
         post_sync=_runs(plan, release, desired, HookStage.POST_SYNC),
         failed_gate=0 if anew else failed_gate(release.status, render.ref, waves),

@@ -1,8 +1,8 @@
 """Waits for health: before a wave with strategy Health, and before a prune with `afterHealthy` (D21, D25).
 
-A gate holds only what is news. A pass over an unchanged render that changes no object on its way goes through without
-a look at anybody's health, so a periodic reconcile never flips `Applied`. Nor does a wave that is healthy within
-seconds: before a pass ends in a wait, it gives what it has just applied a moment.
+A gate holds only what is news. A pass over a render that is applied as a whole, and that changes no object on its way,
+goes through without a look at anybody's health, so a periodic reconcile never flips `Applied`. Nor does a wave that is
+healthy within seconds: before a pass ends in a wait, it gives what it has just applied a moment.
 """
 
 from __future__ import annotations
@@ -112,4 +112,6 @@ async def _look(at: Resume, index: int, *, summary: str, again: bool = True) -> 
 
 
 def _is_news(at: Resume) -> bool:
-    return at.plan.changed_render or at.plan.forced or at.changed > 0
+    """Return whether there may be something that no gate has seen; where it is not known there is."""
+    plan = at.plan
+    return plan.changed_render or plan.forced or plan.unfinished or at.changed > 0 or at.in_doubt

@@ -63,6 +63,7 @@ def made_again(wait: Wait, plan: Plan) -> Resume:
         plan,
         point=Point.CLAIM,
         changed=at.changed,
+        in_doubt=at.in_doubt,
         gate=at.gate,
         deadline=at.deadline,
     )

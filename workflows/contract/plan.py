@@ -53,6 +53,8 @@ class Plan:
     """metadata.generation of the Release as the pass read it."""
     changed_render: bool = False
     """The render is another one than the one applied last."""
+    unfinished: bool = False
+    """The latest attempt, at whatever render, has not come to its end: what it changed no gate may have seen."""
     prune_after_healthy: bool = False
     """The prune waits until the whole render is healthy (D21)."""
     pre_sync: tuple[HookRun, ...] = ()

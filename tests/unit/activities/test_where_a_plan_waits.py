@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from activities.plan_gates import failed_gate, may_wait, waves_of
+from activities.plan_gates import failed_gate, left_unfinished, may_wait, waves_of
 from convoy.api.objects import key_of
 from convoy.api.release import Release
 from convoy.api.release_status import ReleaseStatus
@@ -81,6 +81,21 @@ def test_a_plan_without_gates_and_hooks_waits_nowhere() -> None:
 )
 def test_gates_and_hooks_are_places_to_wait(plan: Plan) -> None:
     assert may_wait(plan)
+
+
+# --- an attempt before it --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("reason", ["WaitingForWave", "WaitingForHealth", "DeployFailed", None])
+def test_an_attempt_that_did_not_come_to_its_end_leaves_the_gates_something_to_see(
+    reason: str | None,
+) -> None:
+    assert left_unfinished(status({"reason": reason, "renderRef": "another"}))
+
+
+def test_an_attempt_that_succeeded_leaves_nothing_and_neither_does_none() -> None:
+    assert not left_unfinished(status({"reason": "Applied"}))
+    assert not left_unfinished(ReleaseStatus())
 
 
 # --- a gate that has timed out ----------------------------------------------------------------------
