@@ -91,7 +91,7 @@ class Reconcile:
         if syncing.at is None and before is not None:
             wait = before if survives(before, self._teller.plan, outcome, now=workflow.time()) else None
         result = RecordInput(
-            self._teller.plan,
+            syncing.at.plan if syncing.at is not None else self._teller.plan,
             outcome,
             attempted=attempted,
             health=health,

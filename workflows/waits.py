@@ -56,6 +56,8 @@ def made_again(wait: Wait, plan: Plan) -> Resume:
         trigger=before.trigger,
         started_at=before.started_at,
         force_requested_at=before.force_requested_at,
+        failed_gate=before.failed_gate,
+        closed_until=before.closed_until,
         pre_sync=_kept_runs(before.pre_sync, plan.pre_sync),
         post_sync=post_sync,
     )
