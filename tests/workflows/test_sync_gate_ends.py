@@ -6,12 +6,12 @@ import time
 from dataclasses import replace
 
 import pytest
-from temporalio.client import WorkflowFailureError
+from temporalio.client import WorkflowExecutionStatus, WorkflowFailureError
 from temporalio.exceptions import CancelledError
 
 from convoy.policy.trigger import Trigger
 from tests.workflows.doubles import Script, failure
-from tests.workflows.driver import Driver, failed, result, state
+from tests.workflows.driver import Driver, failed, result, state, status
 from tests.workflows.gating import CLOSED, LONG, REACHED, SICK, put_gate, reads
 from workflows import gates
 from workflows.contract import (
@@ -132,6 +132,32 @@ async def test_a_wave_that_fails_when_it_is_applied_again_ends_the_wait(
     run = driver.open_sync()
     await driver.sync(SyncRequest(trigger=Trigger.PERIODIC, uid="uid-1"))
     assert (await failed(run)).message == "no"
+
+
+@pytest.mark.parametrize("step", [Activity.CLAIM, Activity.DRY_RUN])
+async def test_a_failure_before_anything_is_applied_again_does_not_end_the_wait(
+    driver: Driver, gated: Script, waiting: Settled, step: Activity
+) -> None:
+    reads(gated, Trigger.PERIODIC)
+    gated.answer(step, failure("ClusterNotReady", "no route"))
+    run = driver.open_sync()
+    await driver.sync(SyncRequest(trigger=Trigger.PERIODIC, uid="uid-1"))
+    assert (await gated.called(Activity.RECORD, 2)).outcome.reason == "ClusterNotReady"
+    reads(gated, Trigger.RETRY)
+    gated.answer(Activity.CHECK_HEALTH, SICK)
+    await driver.sync(SyncRequest(trigger=Trigger.RETRY, uid="uid-1"))
+    assert (await gated.called(Activity.RECORD, 3)).outcome.message == waiting.message
+    assert await status(run) is WorkflowExecutionStatus.RUNNING
+
+
+async def test_what_is_refused_before_anything_is_applied_again_ends_the_wait(
+    driver: Driver, gated: Script, waiting: Settled
+) -> None:
+    reads(gated, Trigger.PERIODIC)
+    gated.answer(Activity.DRY_RUN, failure("Unappliable", "no"))
+    run = driver.open_sync()
+    await driver.sync(SyncRequest(trigger=Trigger.PERIODIC, uid="uid-1"))
+    assert (await failed(run)).type == "Unappliable"
 
 
 async def test_what_ends_a_wait_moves_no_deadline(driver: Driver, gated: Script, waiting: Settled) -> None:
