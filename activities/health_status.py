@@ -56,7 +56,7 @@ async def report_health(
     *,
     generation: int | None = None,
     ask: bool = True,
-    wave_done: bool = False,
+    awaited: bool = False,
     details: bool = True,
 ) -> Reported:
     """Write the health of a render of the Release `tree`, where it says something new.
@@ -64,7 +64,8 @@ async def report_health(
     `generation` is that of the spec whose render it is; None: the one that was reconciled last. `ask`: a render that
     becomes healthy for the first time is worth a /sync request (`reference/sync-policy`); a sync that finds it itself
     needs none, and for one that was rolled back a request would bring the last healthy one back unasked (manual mode).
-    `wave_done`: a sync waits for a wave that is healthy now. `details`: also write where the verdict is the same and
+    `awaited`: a sync waits at a gate for what is healthy now, and how often it was so before does not matter to it.
+    `details`: also write where the verdict is the same and
     only the objects changed that are not healthy yet.
 
     Raises:
@@ -78,8 +79,8 @@ async def report_health(
     if not is_of(inventory, cut(tree)):
         raise NotFound(f"{INVENTORIES.key(namespace, name)} is that of an earlier Release")
     requested = ""
-    news = reaches(health_of(inventory), health) and not is_rolled_back(rollout_of(tree), health.render_ref)
-    if ask and (wave_done or news):
+    due = ask and (awaited or reaches(health_of(inventory), health))
+    if due and not is_rolled_back(rollout_of(tree), health.render_ref):
         requested = await request_sync(
             services.home, namespace, name, now=now, by=HEALTH_REQUESTED_AT, uid=uid
         )
