@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
 from temporalio.client import WorkflowFailureError
 from temporalio.exceptions import ApplicationError
@@ -12,6 +10,7 @@ from activities.signals import Signals
 from convoy.api.names import HEALTH_REQUESTED_AT
 from convoy.api.objects import Manifest, ObjectKey
 from convoy.kube.resources import CONFIG_MAPS
+from tests.e2e.drift_passes import eventually
 from tests.e2e.gated import GATE, make_ready, shop, stuck, waves_of
 from tests.e2e.harness.convoy import Convoy
 from tests.e2e.tenant import Tenant, applied_of, config_map, failed_tasks
@@ -202,9 +201,12 @@ async def test_what_drifts_while_a_prune_waits_is_healed(convoy: Convoy, tenant:
     )
     report = await convoy.check(ReleaseId(tenant.namespace, "shop"))
     assert (report.verdict, report.heal) == ("Drifted", True)
-    async with asyncio.timeout(tenant.patience):
-        while (live := await tenant.config_map("flour")) is None or live["data"] != {"version": "1"}:
-            await asyncio.sleep(0.1)
+
+    async def healed() -> bool:
+        live = await tenant.config_map("flour")
+        return live is not None and live["data"] == {"version": "1"}
+
+    await eventually(healed)
     await tenant.applied("shop", "WaitingForHealth")
 
 
