@@ -100,7 +100,7 @@ class Applying:
                 await tell_progress(
                     self._services, plan, WaveProgress(index=index, phase="Applied", applied=total)
                 )
-            return WaveResult(applied=total, changed=changed)
+            return WaveResult(applied=total, changed=changed, resumed=activity.info().attempt > 1)
 
     @activity.defn(name=Activity.PRUNE)
     async def prune(self, plan: Plan) -> PruneResult:

@@ -55,22 +55,23 @@ async def report_health(
     tree: Manifest,
     health: RenderHealth,
     *,
-    wave_done: bool = False,
+    awaited: bool = False,
     details: bool = True,
 ) -> None:
     """Write the health of the render that was reconciled last, and ask for a sync where something waits for it.
 
     A render that becomes healthy for the first time is worth a /sync request (`reference/sync-policy`); for one that
-    was rolled back a request would bring the last healthy one back unasked (manual mode). `wave_done`: a sync waits for
-    a wave that is healthy now. `details`: as `write_health` has it.
+    was rolled back a request would bring the last healthy one back unasked (manual mode). `awaited`: a sync waits at a
+    gate for what is healthy now, and how often it was so before does not matter to it. `details`: as `write_health` has
+    it.
 
     Raises:
         NotFound: the Release or its inventory is gone.
         ApiError: it cannot be written.
     """
     inventory = await read_inventory(services, tree)
-    news = reaches(health_of(inventory), health) and not is_rolled_back(rollout_of(tree), health.render_ref)
-    if not wave_done and not news:
+    due = awaited or reaches(health_of(inventory), health)
+    if not due or is_rolled_back(rollout_of(tree), health.render_ref):
         await write_health(services, tree, inventory, health, details=details)
         return
     uid = tree["metadata"]["uid"]

@@ -1,16 +1,16 @@
-"""The gates of a plan: which waves wait, how long, and which one has timed out (D25)."""
+"""The gates of a plan: which waves wait, how long, and what is left of the time of one (D25)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from datetime import timedelta
-from itertools import pairwise
+from datetime import UTC, datetime, timedelta
 
-from convoy.api.errors import DeployFailed
+from convoy.api.names import APPLIED
+from convoy.api.objects import Manifest
 from convoy.api.release import Release
 from convoy.api.release_status import ReleaseStatus
 from convoy.api.rendered import Render
-from convoy.api.times import second_or_none
+from convoy.api.times import format_time, second_or_none
 from workflows.contract import Plan, WavePlan
 
 GATE_TIMEOUT = timedelta(minutes=10)
@@ -29,25 +29,36 @@ def waves_of(release: Release, render: Render) -> Iterator[WavePlan]:
         yield WavePlan(wave, len(objects), gate=gate, timeout=timeouts[wave] if gate else 0.0)
 
 
-def failed_gate(status: ReleaseStatus, render_ref: str, waves: Sequence[WavePlan]) -> int:
-    """Return the wave whose gate has timed out in the latest attempt at this render, counted from 0; 0: none has.
+def gate_of(plan: Plan) -> Manifest | None:
+    """Return the gate that the plan's attempt has found closed, as `lastAttempted` keeps it for the next one."""
+    if not plan.failed_gate or not plan.closed_until:
+        return None
+    until = datetime.fromtimestamp(plan.closed_until, UTC)
+    return {"wave": plan.waves[plan.failed_gate].wave, "until": format_time(until)}
 
-    Then the wave before it is Failed though all of it is applied, and it failed in that attempt.
+
+def closed_gate(status: ReleaseStatus, render_ref: str, waves: Sequence[WavePlan]) -> tuple[int, float]:
+    """Return the gate that the latest attempt at this render has found closed, counted from 0, and until when it waits.
+
+    (0, 0) where there is none. How the attempt ended does not matter: no passing failure moves a deadline.
     """
-    latest, known = status.last_attempted, {wave.wave: wave for wave in status.waves}
-    began = second_or_none(latest.started_at) if latest is not None else None
-    if latest is None or began is None:
-        return 0
-    if (latest.render_ref, latest.reason) != (render_ref, DeployFailed.reason):
-        return 0
-    for index, (before, wave) in enumerate(pairwise(waves), start=1):
-        was = known.get(before.wave)
-        if not wave.gate or was is None or was.phase != "Failed" or was.applied != before.objects:
-            continue
-        ended = second_or_none(was.finished_at)
-        if ended is not None and ended >= began:
-            return index
-    return 0
+    latest = status.last_attempted
+    if latest is None or latest.gate is None or latest.render_ref != render_ref:
+        return 0, 0.0
+    until = second_or_none(latest.gate.until)
+    for index, wave in enumerate(waves):
+        if until is not None and wave.gate and wave.wave == latest.gate.wave:
+            return index, until.timestamp()
+    return 0, 0.0
+
+
+def left_unfinished(status: ReleaseStatus) -> bool:
+    """Whether the latest attempt, at whatever render, ended before its end: by a wait, a failure or a crash.
+
+    It may have changed what no gate has seen since, also where the render is the one that was applied before it.
+    """
+    attempted = status.last_attempted
+    return attempted is not None and attempted.reason != APPLIED
 
 
 def may_wait(plan: Plan) -> bool:

@@ -14,6 +14,7 @@ from activities.collecting import collect_renders
 from activities.context import epoch, this_release
 from activities.lease import Lease
 from activities.own_release import write_release_status
+from activities.plan_gates import gate_of
 from activities.progress import tell_progress
 from activities.rollouts import inventory_of, rollout_due, rollout_now, rollout_of, tell_rollout
 from activities.services import Services
@@ -58,6 +59,7 @@ def attempt_of(plan: Plan) -> Attempt:
         requested_at=plan.requested_at,
         started_at=plan.started_at,
         objects=plan.objects,
+        gate=gate_of(plan),
     )
 
 

@@ -13,7 +13,7 @@ from activities.context import this_release
 from activities.hook_jobs import end_unwanted
 from activities.lease import Lease
 from activities.own_release import write_release_status
-from activities.plan_gates import failed_gate, may_wait, waves_of
+from activities.plan_gates import closed_gate, left_unfinished, may_wait, waves_of
 from activities.rollouts import (
     inventory_of,
     is_watched,
@@ -71,7 +71,7 @@ _ALWAYS = {
 _OF_HEALTH = {Trigger.HEALTH_CHANGED, Trigger.HEALTH_REACHED}
 
 _ANEW = {Trigger.CREATED, Trigger.SPEC_CHANGED, Trigger.SYNC_REQUESTED, Trigger.MANUAL}
-"""What a person did: a gate that has timed out is waited for again."""
+"""What a person did: a gate that was found closed gets its whole time again."""
 
 FAT_LIMIT = 1000
 """Objects up to which an unchanged render is applied by one activity; a larger one wants to be resumable."""
@@ -233,6 +233,7 @@ def _with_render(plan: Plan, release: Release, desired: Desired, *, store: bool)
     render = desired.render
     waves = tuple(waves_of(release, render))
     anew = plan.forced or plan.trigger in _ANEW
+    gate, until = (0, 0.0) if anew else closed_gate(release.status, render.ref, waves)
     return replace(
         plan,
         render_ref=render.ref,
@@ -242,9 +243,11 @@ def _with_render(plan: Plan, release: Release, desired: Desired, *, store: bool)
         prune_after_healthy=release.spec.sync_policy.prune.after_healthy,
         store=store,
         changed_render=latest is None or latest.render_ref != render.ref,
+        unfinished=left_unfinished(release.status),
         pre_sync=_runs(plan, release, desired, HookStage.PRE_SYNC),
         post_sync=_runs(plan, release, desired, HookStage.POST_SYNC),
-        failed_gate=0 if anew else failed_gate(release.status, render.ref, waves),
+        failed_gate=gate,
+        closed_until=until,
     )
 
 

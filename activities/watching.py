@@ -183,8 +183,8 @@ class Watching:
     async def _report(self, tree: Manifest, render: WatchedRender) -> None:
         health, now = render.health, time.monotonic()
         details = now - self._detailed >= DETAILS
-        wave_done = render.watch.index >= 0 and render.reached
-        await report_health(self._services, tree, health, wave_done=wave_done, details=details)
+        awaited = render.watch.gate and render.reached
+        await report_health(self._services, tree, health, awaited=awaited, details=details)
         self._said = (health.phase, *(wave.phase for wave in health.waves))
         self._message, self._told = health.message, now
         self._detailed = now if details else self._detailed

@@ -1,13 +1,14 @@
 """Waits for health: before a wave with strategy Health, and before a prune with `afterHealthy` (D21, D25).
 
-A gate holds only what is news. A pass over an unchanged render that changes no object on its way goes through without
-a look at anybody's health, so a periodic reconcile never flips `Applied`. Nor does a wave that is healthy within
-seconds: before a pass ends in a wait, it gives what it has just applied a moment.
+A gate holds only what is news. A pass over a render that is applied as a whole, and that changes no object on its way,
+goes through without a look at anybody's health, so a periodic reconcile never flips `Applied`. Nor does a wave that is
+healthy within seconds: before a pass ends in a wait, it gives what it has just applied a moment.
 """
 
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 from datetime import timedelta
 
 from temporalio import workflow
@@ -26,25 +27,31 @@ GRACE = 5.0
 async def pass_gate(state: SyncState, at: Resume, index: int) -> None:
     """Go through the gate of a wave, if it has one.
 
-    Raises `Waits` where the wave before it is not healthy, and `StepFailed` where it is not at the gate's deadline. A
-    gate that has timed out gets no second deadline: the retry of that failure looks once and fails again, so that
-    failures add up and their backoff grows.
+    Raises `Waits` where the wave before it is not healthy, and `StepFailed` where it is not at the gate's deadline. The
+    plan keeps a closed gate and its deadline for the attempts to come, so that no failure in between moves it. One that
+    has timed out gets no second deadline: the retry of that failure looks once and fails again, so that failures add up
+    and their backoff grows.
     """
     wave = at.plan.waves[index]
     if not wave.gate or index < at.gate or not _is_news(at):
         return
     before = at.plan.waves[index - 1].wave
     question = f"is wave {before} healthy?"
+    if index <= at.plan.failed_gate and not at.deadline:
+        at.gate, at.deadline = index, at.plan.closed_until or workflow.time()
     answer = await _look(at, index - 1, summary=question, again=bool(at.deadline))
-    timed_out = index <= at.plan.failed_gate
-    if not answer.healthy and not at.deadline and not timed_out:
+    if not answer.healthy and not at.deadline:
         at.gate, at.deadline = index, workflow.time() + wave.timeout
         await _give_a_moment(state, within=wave.timeout)
         answer = await _look(at, index - 1, summary=question)
     if answer.healthy:
         at.gate, at.deadline = index + 1, 0.0
+        if index >= at.plan.failed_gate:
+            at.plan = replace(at.plan, failed_gate=0, closed_until=0.0)
         return
-    if timed_out or workflow.time() >= at.deadline:
+    if index >= at.plan.failed_gate:
+        at.plan = replace(at.plan, failed_gate=index, closed_until=at.deadline)
+    if workflow.time() >= at.deadline:
         timeout = format_duration(timedelta(seconds=wave.timeout))
         raise StepFailed(
             DeployFailed.reason,
@@ -112,4 +119,6 @@ async def _look(at: Resume, index: int, *, summary: str, again: bool = True) -> 
 
 
 def _is_news(at: Resume) -> bool:
-    return at.plan.changed_render or at.plan.forced or at.changed > 0
+    """Return whether there may be something that no gate has seen; where it is not known there is."""
+    plan = at.plan
+    return plan.changed_render or plan.forced or plan.unfinished or at.changed > 0 or at.in_doubt

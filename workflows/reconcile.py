@@ -30,7 +30,7 @@ from workflows.state import Point, Resume, SyncState, Wait
 from workflows.steps import RenderLost, StepFailed, Waits, step
 from workflows.syncing import ReleaseDeleted, Syncing
 from workflows.telling import Teller
-from workflows.waits import gone_on, is_same, made_again, survives
+from workflows.waits import gone_on, has_touched, is_same, made_again, survives
 
 NOTHING = "Nothing"
 DELETED = "Deleted"
@@ -88,10 +88,10 @@ class Reconcile:
             self._settle(outcome, "")
             return
         before = self._state.wait
-        if syncing.at is None and before is not None:
-            wait = before if survives(before, self._teller.plan, outcome, now=workflow.time()) else None
+        if wait is None and before is not None and not has_touched(syncing.at):
+            wait = survives(before, self._teller.plan, outcome, now=workflow.time())
         result = RecordInput(
-            self._teller.plan,
+            syncing.at.plan if syncing.at is not None else self._teller.plan,
             outcome,
             attempted=attempted,
             health=health,

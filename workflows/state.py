@@ -38,6 +38,8 @@ class Resume:
     """The first wave that is not applied yet."""
     seen: str = ""
     changed: int = 0
+    in_doubt: bool = False
+    """More may have changed than was counted."""
     point: Point = Point.WAVES
     pruned: int = 0
     gate: int = 0

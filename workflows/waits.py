@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from temporalio import workflow
+
 from convoy.api.errors import Transient, error_classes
 from convoy.api.names import APPLIED
 from convoy.policy.trigger import Trigger
 from workflows.contract import HookRun, Outcome, Plan
 from workflows.state import Point, Resume, Wait
 
+BLIPS = "a wait survives a blip"
+"""Patch: before it, whatever failed inside a pass ended the wait, and at the time of a look any failure did."""
+
+_OF_HOOKS = (Point.PRE_SYNC, Point.POST_SYNC)
 _ENDS = (Trigger.CREATED, Trigger.SPEC_CHANGED)
 """What ends a wait though the render is the same."""
 
@@ -56,6 +62,8 @@ def made_again(wait: Wait, plan: Plan) -> Resume:
         trigger=before.trigger,
         started_at=before.started_at,
         force_requested_at=before.force_requested_at,
+        failed_gate=before.failed_gate,
+        closed_until=before.closed_until,
         pre_sync=_kept_runs(before.pre_sync, plan.pre_sync),
         post_sync=post_sync,
     )
@@ -63,23 +71,34 @@ def made_again(wait: Wait, plan: Plan) -> Resume:
         plan,
         point=Point.CLAIM,
         changed=at.changed,
+        in_doubt=at.in_doubt,
         gate=at.gate,
         deadline=at.deadline,
     )
 
 
-def survives(wait: Wait, plan: Plan, outcome: Outcome, *, now: float) -> bool:
-    """Return whether a pass that applied nothing leaves the wait as it is.
-
-    It does where the pass failed for a passing reason, so that an unreachable source does not extend a deadline, and
-    where it only reported that the render is applied.
-    """
-    if wait.deadline and now >= wait.deadline:
+def has_touched(at: Resume | None) -> bool:
+    """Return whether a pass may have applied anything: until its preSync hooks are done a wait is what it was."""
+    if at is None:
         return False
-    error = error_classes().get(outcome.reason)
-    if error is not None:
-        return issubclass(error, Transient)
-    return outcome.reason == APPLIED and is_same(wait, plan)
+    return at.point not in (Point.CLAIM, Point.PRE_SYNC) or not workflow.patched(BLIPS)
+
+
+def survives(wait: Wait, plan: Plan, outcome: Outcome, *, now: float) -> Wait | None:
+    """Return what a pass that applied nothing leaves of the wait.
+
+    It leaves it where it failed for a passing reason, so that an unreachable source does not extend a deadline, and
+    where it only reported that the render is applied. The deadline of a gate ends its wait all the same. Hooks have
+    theirs on the cluster: of their wait it says when to look again, and behind a failure the retry does.
+    """
+    error, over = error_classes().get(outcome.reason), bool(wait.deadline) and now >= wait.deadline
+    if over and (wait.at.point not in _OF_HOOKS or not workflow.patched(BLIPS)):
+        return None
+    if error is None:
+        return wait if outcome.reason == APPLIED and is_same(wait, plan) else None
+    if not issubclass(error, Transient):
+        return None
+    return replace(wait, deadline=0.0) if over else wait
 
 
 def _kept_runs(before: tuple[HookRun, ...], now: tuple[HookRun, ...]) -> tuple[HookRun, ...]:

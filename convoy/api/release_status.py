@@ -39,6 +39,14 @@ class Handled(ApiModel):
     """Value of the annotation."""
 
 
+class ClosedGate(ApiModel):
+    """A wave with strategy Health whose turn has not come: the one before it was not healthy when it was looked at."""
+
+    wave: int | None = None
+    until: Time | None = None
+    """Until when the attempts at this render wait for it, all together."""
+
+
 class LastAttempted(ApiModel):
     """The latest sync attempt, whatever came of it."""
 
@@ -51,6 +59,8 @@ class LastAttempted(ApiModel):
     reason: str | None = None
     message: str | None = None
     trigger: str | None = None
+    gate: ClosedGate | None = None
+    """The wave that waits, or has waited in vain, for the health of the one before it."""
 
 
 class LastSuccessful(ApiModel):

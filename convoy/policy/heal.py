@@ -5,18 +5,18 @@ from __future__ import annotations
 from typing import Final
 
 from convoy.api.common import condition_of
-from convoy.api.errors import Hold, HookFailed, WaitingForPrune, error_classes
+from convoy.api.errors import Hold, HookFailed, WaitingForHealth, WaitingForPrune, error_classes
 from convoy.api.names import APPLIED
 from convoy.api.release import Release
 
 _VAIN: Final = {HookFailed.reason} | {
     reason
     for reason, error in error_classes().items()
-    if issubclass(error, Hold) and error is not WaitingForPrune
+    if issubclass(error, Hold) and error not in (WaitingForPrune, WaitingForHealth)
 }
 """Reasons of Applied with which a sync applies nothing more, however often it is asked for.
 
-`WaitingForPrune` is none of them: all is applied there, so what drifted since is drift like any other.
+The waits of a prune are none of them: all is applied there, so what drifted since is drift like any other.
 """
 
 

@@ -61,6 +61,8 @@ class Attempt:
     """The annotation value that it answers."""
     started_at: str
     objects: int
+    gate: Mapping[str, Any] | None = None
+    """The gate that it has found closed (`ClosedGate`)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -276,17 +278,15 @@ def own_status(tree: Manifest) -> Manifest:
 
 
 def _last_attempted(attempt: Attempt) -> Manifest:
-    return {
-        name: value
-        for name, value in {
-            "renderRef": attempt.render_ref,
-            "revision": attempt.revision,
-            "requestedAt": attempt.requested_at,
-            "startedAt": attempt.started_at,
-            "trigger": attempt.trigger,
-        }.items()
-        if value
+    fields = {
+        "renderRef": attempt.render_ref,
+        "revision": attempt.revision,
+        "requestedAt": attempt.requested_at,
+        "startedAt": attempt.started_at,
+        "trigger": attempt.trigger,
+        "gate": attempt.gate,
     }
+    return {name: value for name, value in fields.items() if value}
 
 
 def _with_health(history: Sequence[Mapping[str, Any]], ref: str, time: str) -> list[Manifest]:

@@ -6,12 +6,15 @@ import pytest
 from temporalio.client import WorkflowFailureError
 from temporalio.exceptions import ApplicationError
 
+from activities.signals import Signals
+from convoy.api.names import HEALTH_REQUESTED_AT
 from convoy.api.objects import Manifest, ObjectKey
+from convoy.kube.resources import CONFIG_MAPS
 from tests.e2e.gated import GATE, make_ready, shop, stuck, waves_of
 from tests.e2e.harness.convoy import Convoy
-from tests.e2e.tenant import Tenant, applied_of, failed_tasks
+from tests.e2e.tenant import Tenant, applied_of, config_map, failed_tasks
 from tests.waiting import eventually
-from workflows.contract import ReleaseId
+from workflows.contract import ReleaseId, Watch
 
 
 async def test_a_gate_opens_when_the_wave_before_is_healthy(tenant: Tenant) -> None:
@@ -161,6 +164,53 @@ async def test_the_failures_of_a_gate_that_has_timed_out_add_up_until_its_wave_i
     await make_ready(convoy, tenant)
     tree = await tenant.applied("shop")
     assert waves_of(tree) == [(0, "Apply", "Healthy"), (1, "Health", "Applied")]
+
+
+async def test_a_gate_that_has_timed_out_for_the_render_that_is_applied_already_stays_closed(
+    tenant: Tenant,
+) -> None:
+    policy = {"retryBackoff": {"initial": "1s", "factor": 1}}
+    await tenant.release("shop", shop(tenant.namespace, ready=False), policy=policy)
+    await tenant.applied("shop")
+    gate = [{"wave": 1, "strategy": "Health", "timeout": "1s"}]
+    await tenant.patch("shop", {"spec": {"syncWaves": gate}})
+    await tenant.applied("shop")
+    await tenant.sync("shop", force=True)
+    tree = await tenant.until("shop", lambda tree: failures_of(tree) >= 2, "its second failure in a row")
+    assert applied_of(tree)["reason"] == "DeployFailed"
+    assert waves_of(tree) == [(0, "Apply", "Failed"), (1, "Health", "Pending")]
+
+
+async def test_what_is_healthy_again_when_it_is_watched_is_told_to_the_sync_that_waits(
+    convoy: Convoy, tenant: Tenant
+) -> None:
+    await tenant.release("shop", {"flour.yaml": config_map("flour", tenant.namespace)})
+    tree = await tenant.applied("shop")
+    assert tree["status"]["history"][0]["healthyAt"], "so that its health is no news"
+    signals = Signals(tenant.client, task_queue=convoy.settings.task_queue, tick=0.0)
+    watch = Watch(tree["metadata"]["uid"], tree["status"]["lastSuccessful"]["renderRef"], gate=True)
+    await signals.watch(ReleaseId(tenant.namespace, "shop"), watch)
+    await tenant.until(
+        "shop", lambda tree: HEALTH_REQUESTED_AT in (tree["metadata"].get("annotations") or {}), "the request"
+    )
+
+
+async def test_what_drifts_while_a_prune_waits_is_healed(convoy: Convoy, tenant: Tenant) -> None:
+    policy = {"interval": "1h", "prune": {"orphaned": True, "afterHealthy": True}}
+    await tenant.release("shop", shop(tenant.namespace, ready=False), policy=policy)
+    await tenant.applied("shop", "WaitingForHealth")
+    await tenant.home.patch(
+        CONFIG_MAPS, tenant.namespace, "flour", {"data": {"version": "hand-made"}}, manager="hand"
+    )
+    report = await convoy.check(ReleaseId(tenant.namespace, "shop"))
+    assert (report.verdict, report.heal) == ("Drifted", True)
+
+    async def healed() -> bool:
+        live = await tenant.config_map("flour")
+        return live is not None and live["data"] == {"version": "1"}
+
+    await eventually(healed)
+    await tenant.applied("shop", "WaitingForHealth")
 
 
 def failures_of(tree: Manifest) -> int:

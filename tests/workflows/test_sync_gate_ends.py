@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 
 import pytest
-from temporalio.client import WorkflowFailureError
+from temporalio.client import WorkflowExecutionStatus, WorkflowFailureError
 from temporalio.exceptions import CancelledError
 
 from convoy.policy.trigger import Trigger
 from tests.workflows.doubles import Script, failure
-from tests.workflows.driver import Driver, failed, result, state
+from tests.workflows.driver import Driver, failed, result, state, status
 from tests.workflows.gating import CLOSED, LONG, REACHED, SICK, put_gate, reads
 from workflows import gates
 from workflows.contract import (
@@ -23,7 +24,9 @@ from workflows.contract import (
     SyncRequest,
     WaveHealth,
     WavePlan,
+    WaveResult,
 )
+from workflows.telling import time_of
 
 
 async def test_another_render_ends_the_wait(driver: Driver, gated: Script, waiting: Settled) -> None:
@@ -131,6 +134,61 @@ async def test_a_wave_that_fails_when_it_is_applied_again_ends_the_wait(
     assert (await failed(run)).message == "no"
 
 
+@pytest.mark.parametrize("step", [Activity.CLAIM, Activity.DRY_RUN])
+async def test_a_failure_before_anything_is_applied_again_does_not_end_the_wait(
+    driver: Driver, gated: Script, waiting: Settled, step: Activity
+) -> None:
+    reads(gated, Trigger.PERIODIC)
+    gated.answer(step, failure("ClusterNotReady", "no route"))
+    run = driver.open_sync()
+    await driver.sync(SyncRequest(trigger=Trigger.PERIODIC, uid="uid-1"))
+    assert (await gated.called(Activity.RECORD, 2)).outcome.reason == "ClusterNotReady"
+    reads(gated, Trigger.RETRY)
+    gated.answer(Activity.CHECK_HEALTH, SICK)
+    await driver.sync(SyncRequest(trigger=Trigger.RETRY, uid="uid-1"))
+    assert (await gated.called(Activity.RECORD, 3)).outcome.message == waiting.message
+    assert await status(run) is WorkflowExecutionStatus.RUNNING
+
+
+async def test_what_is_refused_before_anything_is_applied_again_ends_the_wait(
+    driver: Driver, gated: Script, waiting: Settled
+) -> None:
+    reads(gated, Trigger.PERIODIC)
+    gated.answer(Activity.DRY_RUN, failure("Unappliable", "no"))
+    run = driver.open_sync()
+    await driver.sync(SyncRequest(trigger=Trigger.PERIODIC, uid="uid-1"))
+    assert (await failed(run)).type == "Unappliable"
+
+
+async def test_what_ends_a_wait_moves_no_deadline(driver: Driver, gated: Script, waiting: Settled) -> None:
+    reads(gated, Trigger.SYNC_REQUESTED)
+    gated.answer(Activity.APPLY_WAVE, failure("DeployFailed", "no"))
+    run = driver.open_sync()
+    await driver.sync(SyncRequest(trigger=Trigger.SYNC_REQUESTED, uid="uid-1", id="asked"))
+    await failed(run)
+    told, kept = (one.plan for one in gated.args(Activity.RECORD))
+    assert told.closed_until > time.time() + LONG / 2
+    assert [(one.failed_gate, one.closed_until) for one in (told, kept)] == [(2, told.closed_until)] * 2
+
+
+async def test_the_next_attempt_waits_no_longer_than_the_one_before_it(driver: Driver, gated: Script) -> None:
+    until = time.time() + LONG / 2
+    gated.plan = replace(gated.plan, trigger=Trigger.RETRY, failed_gate=2, closed_until=until)
+    gated.answer(Activity.CHECK_HEALTH, SICK)
+    settled = await driver.sync_now()
+    assert settled.message == f"wave 5 waits until {time_of(until)} for wave 1 to be healthy: {SICK.message}"
+    assert gated.steps().count(Activity.CHECK_HEALTH) == 1
+
+
+async def test_a_gate_that_has_opened_is_closed_no_more_for_the_next_attempt(
+    driver: Driver, gated: Script
+) -> None:
+    gated.plan = replace(gated.plan, trigger=Trigger.RETRY, failed_gate=2, closed_until=time.time() + LONG)
+    gated.answer(Activity.APPLY_WAVE, *[WaveResult(applied=1, changed=0)] * 2, failure("DeployFailed", "no"))
+    await failed(await driver.sync())
+    assert (await gated.called(Activity.RECORD)).plan.failed_gate == 0
+
+
 async def test_health_that_is_reached_while_the_wait_begins_is_not_missed(
     driver: Driver, gated: Script
 ) -> None:
@@ -214,7 +272,7 @@ async def test_a_moment_is_no_longer_than_the_timeout_of_the_gate(
 
 
 async def test_a_retry_after_the_deadline_looks_once_and_fails_at_once(driver: Driver, gated: Script) -> None:
-    gated.plan = replace(gated.plan, trigger=Trigger.RETRY, failed_gate=2)
+    gated.plan = replace(gated.plan, trigger=Trigger.RETRY, failed_gate=2, closed_until=time.time() - 1)
     gated.answer(Activity.CHECK_HEALTH, SICK)
     error = await failed(await driver.sync())
     assert (error.type, error.message) == (
@@ -224,6 +282,16 @@ async def test_a_retry_after_the_deadline_looks_once_and_fails_at_once(driver: D
     assert gated.steps().count(Activity.CHECK_HEALTH) == 1
     assert [one.outcome.reason for one in gated.args(Activity.RECORD)] == ["DeployFailed"]
     assert gated.args(Activity.RECORD)[-1].health == WaveHealth(1, "Failed")
+
+
+async def test_a_gate_whose_time_is_up_keeps_failing_where_the_cluster_cannot_be_asked(
+    driver: Driver, gated: Script
+) -> None:
+    until = time.time() - 1
+    gated.plan = replace(gated.plan, trigger=Trigger.RETRY, failed_gate=2, closed_until=until)
+    gated.answer(Activity.CHECK_HEALTH, failure("ClusterNotReady", "no route"))
+    assert (await failed(await driver.sync())).type == "DeployFailed"
+    assert (await gated.called(Activity.RECORD)).plan.closed_until == until
 
 
 async def test_a_retry_that_finds_the_wave_healthy_goes_on_and_a_later_gate_has_its_own_time(

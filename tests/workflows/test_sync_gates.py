@@ -156,6 +156,39 @@ async def test_a_healed_object_and_a_force_make_the_gate_hold(
     assert (await driver.sync_now()).reason == "WaitingForWave"
 
 
+async def test_a_pass_behind_an_attempt_that_did_not_come_to_its_end_makes_the_gate_hold(
+    driver: Driver, gated: Script
+) -> None:
+    gated.plan = replace(gated.plan, changed_render=False, unfinished=True)
+    gated.answer(Activity.APPLY_WAVE, *[WaveResult(applied=1, changed=0)] * 2)
+    gated.answer(Activity.CHECK_HEALTH, *CLOSED)
+    assert (await driver.sync_now()).reason == "WaitingForWave"
+
+
+async def test_a_wave_whose_first_worker_died_makes_the_gate_hold(driver: Driver, gated: Script) -> None:
+    gated.plan = replace(gated.plan, changed_render=False)
+    gated.answer(
+        Activity.APPLY_WAVE,
+        WaveResult(applied=1, changed=0, resumed=True),
+        WaveResult(applied=1, changed=0),
+    )
+    gated.answer(Activity.CHECK_HEALTH, *CLOSED)
+    assert (await driver.sync_now()).reason == "WaitingForWave"
+
+
+async def test_what_is_in_doubt_stays_so_when_the_finished_waves_are_applied_again(
+    driver: Driver, gated: Script
+) -> None:
+    gated.plan = replace(gated.plan, changed_render=False)
+    same = WaveResult(applied=1, changed=0)
+    gated.answer(Activity.APPLY_WAVE, replace(same, resumed=True), same, same, same)
+    gated.answer(Activity.CHECK_HEALTH, *CLOSED, SICK)
+    waiting = await driver.sync_now()
+    reads(gated, Trigger.PERIODIC)
+    await driver.sync(SyncRequest(trigger=Trigger.PERIODIC, uid="uid-1"))
+    assert (await gated.called(Activity.RECORD, 2)).outcome.message == waiting.message
+
+
 async def test_a_forced_attempt_that_goes_on_is_still_a_forced_one(driver: Driver, gated: Script) -> None:
     forced = replace(gated.plan, changed_render=False, force_requested_at="2026-01-01T00:00:00Z")
     gated.answer(Activity.RESOLVE, Resolved(Decision.APPLY, forced))

@@ -18,12 +18,14 @@ from workflows.contract import (
     Decision,
     HookRun,
     HooksAnswer,
+    Plan,
     Resolved,
     SyncRequest,
 )
 
 REACHED = SyncRequest(trigger=Trigger.HEALTH_REACHED, uid="uid-1", id="2026-01-02T00:00:00Z")
 PERIODIC = SyncRequest(trigger=Trigger.PERIODIC, uid="uid-1")
+RETRY = SyncRequest(trigger=Trigger.RETRY, uid="uid-1")
 RUNS = HooksAnswer(done=False, reason="WaitingForHook", message="hook migrate runs as Job default/migrate-1")
 SMOKE = HooksAnswer(done=False, reason="WaitingForHook", message="hook smoke runs as Job default/smoke-1")
 
@@ -120,6 +122,42 @@ async def test_hooks_are_looked_at_again_when_one_is_overdue(driver: Driver, bef
     reads(before, Trigger.TIMED_OUT)
     assert (await failed(await driver.sync())).type == "HookFailed"
     assert [one.trigger for one in before.args(Activity.RESOLVE)[1].requests] == [Trigger.TIMED_OUT]
+
+
+NO_SOURCE = Resolved(Decision.STOP, Plan(uid="uid-1"), "SourceNotReady", "no route")
+
+
+async def test_a_source_that_is_unreachable_at_a_look_does_not_end_the_wait_for_a_hook(
+    driver: Driver, before: Script
+) -> None:
+    before.answer(Activity.RUN_HOOKS, replace(RUNS, deadline=time.time() + 1), RUNS)
+    reads(before, Trigger.SPEC_CHANGED)
+    before.answer(Activity.RESOLVE, NO_SOURCE)
+    run = await driver.sync()
+    view = await until(run, lambda view: view["reason"] == "SourceNotReady")
+    assert (view["phase"], view["deadline"]) == ("Waiting", "")
+    reads(before, Trigger.RETRY, pre_sync=(HookRun("migrate", 4),))
+    await driver.sync(RETRY)
+    again = await before.called(Activity.RUN_HOOKS, 2)
+    assert again.plan.pre_sync == (HookRun("migrate", 3),)
+    assert await status(run) is WorkflowExecutionStatus.RUNNING
+
+
+@pytest.mark.parametrize("step", [Activity.CLAIM, Activity.RUN_HOOKS])
+async def test_a_cluster_that_is_unreachable_for_a_moment_does_not_end_the_wait_for_a_hook(
+    driver: Driver, before: Script, step: Activity
+) -> None:
+    before.answer(Activity.RUN_HOOKS, RUNS)
+    await driver.sync_now()
+    run = driver.open_sync()
+    reads(before, Trigger.RETRY)
+    before.answer(step, failure("ClusterNotReady", "no route"))
+    await driver.sync(RETRY)
+    assert (await before.called(Activity.RECORD, 2)).outcome.reason == "ClusterNotReady"
+    assert await status(run) is WorkflowExecutionStatus.RUNNING
+    reads(before, Trigger.HEALTH_REACHED)
+    await driver.sync(REACHED)
+    assert (await result(run)).reason == "Applied"
 
 
 async def test_a_tick_keeps_the_numbers_of_the_runs(driver: Driver, before: Script) -> None:
@@ -237,6 +275,21 @@ async def test_a_report_in_manual_mode_leaves_running_hooks_alone(driver: Driver
     await after.called(Activity.RECORD, 2)
     view = await until(driver.open_sync(), lambda view: view["message"] == "in sync")
     assert view["phase"] == "PostSync"
+
+
+async def test_a_source_that_is_unreachable_at_a_look_does_not_end_the_wait_for_a_later_hook(
+    driver: Driver, after: Script
+) -> None:
+    after.answer(Activity.RUN_HOOKS, replace(SMOKE, deadline=time.time() + 1))
+    reads(after, Trigger.SPEC_CHANGED)
+    after.answer(Activity.RESOLVE, NO_SOURCE)
+    run = await driver.sync()
+    view = await until(run, lambda view: view["reason"] == "SourceNotReady")
+    assert view["phase"] == "PostSync"
+    reads(after, Trigger.HEALTH_REACHED, changed_render=False)
+    await driver.sync(REACHED)
+    assert (await result(run)).reason == "Applied"
+    assert after.steps().count(Activity.APPLY_WAVE) == 2
 
 
 async def test_a_failed_post_sync_hook_is_told_and_changes_nothing(driver: Driver, after: Script) -> None:

@@ -14,6 +14,7 @@ from workflows.contract import (
     Activity,
     SyncRequest,
     WaveHealth,
+    WaveResult,
 )
 
 
@@ -57,6 +58,18 @@ async def test_without_a_prune_nobody_waits_for_health(driver: Driver, careful: 
     careful.plan = replace(careful.plan, prune=False)
     await result(await driver.sync())
     assert Activity.CHECK_HEALTH not in careful.steps()
+
+
+async def test_an_unchanged_render_is_pruned_without_a_look_unless_an_attempt_before_it_was_left_unfinished(
+    driver: Driver, careful: Script
+) -> None:
+    careful.plan = replace(careful.plan, changed_render=False)
+    careful.answer(Activity.APPLY_WAVE, *[WaveResult(applied=2, changed=0)] * 4)
+    await result(await driver.sync())
+    assert Activity.CHECK_HEALTH not in careful.steps()
+    careful.plan = replace(careful.plan, unfinished=True)
+    careful.answer(Activity.CHECK_HEALTH, *CLOSED)
+    assert (await driver.sync_now()).reason == "WaitingForHealth"
 
 
 async def test_a_tick_makes_the_prune_wait_again(driver: Driver, careful: Script) -> None:

@@ -46,7 +46,7 @@ class Watch:
     index: int = -1
     """The wave whose health is waited for, counted from 0 in the order of the plan; -1: the whole render."""
     gate: bool = False
-    """A sync waits for it: it is watched on also when an object has failed, since it may recover."""
+    """A sync waits for it and is told of it, news or not; watched on also when an object has failed: it may recover."""
     jobs: tuple[str, ...] = ()
     """Jobs of hooks on the target, as `namespace/name`."""
 

@@ -53,14 +53,18 @@ class Plan:
     """metadata.generation of the Release as the pass read it."""
     changed_render: bool = False
     """The render is another one than the one applied last."""
+    unfinished: bool = False
+    """The latest attempt, at whatever render, has not come to its end: what it changed no gate may have seen."""
     prune_after_healthy: bool = False
     """The prune waits until the whole render is healthy (D21)."""
     pre_sync: tuple[HookRun, ...] = ()
     """The preSync hooks that this pass has to see done, in their order; none where all have run for this render."""
     post_sync: tuple[HookRun, ...] = ()
     failed_gate: int = 0
-    """The wave, counted from 0, whose gate has timed out for this render: its gate and those before it are not waited
-    for again. 0: none has."""
+    """The wave, counted from 0, whose gate an attempt at this render has found closed and not open since: it and the
+    gates before it get no time of their own again. 0: none."""
+    closed_until: float = 0.0
+    """Until when that gate may stay closed, in seconds since the epoch; 0: its time is up."""
 
     def runs(self, stage: HookStage) -> tuple[HookRun, ...]:
         """Return the runs of one stage of hooks."""

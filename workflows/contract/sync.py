@@ -87,6 +87,8 @@ class WaveResult:
 
     applied: int
     changed: int
+    resumed: bool = False
+    """It took more than one attempt, and what the earlier ones changed is not counted."""
 
 
 @dataclass(frozen=True, slots=True)

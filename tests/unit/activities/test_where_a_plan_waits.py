@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from activities.plan_gates import failed_gate, may_wait, waves_of
+from activities.plan_gates import closed_gate, left_unfinished, may_wait, waves_of
+from activities.recording import attempt_of
 from convoy.api.objects import key_of
 from convoy.api.release import Release
 from convoy.api.release_status import ReleaseStatus
@@ -83,23 +84,36 @@ def test_gates_and_hooks_are_places_to_wait(plan: Plan) -> None:
     assert may_wait(plan)
 
 
-# --- a gate that has timed out ----------------------------------------------------------------------
+# --- an attempt before it --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("reason", ["WaitingForWave", "WaitingForHealth", "DeployFailed", None])
+def test_an_attempt_that_did_not_come_to_its_end_leaves_the_gates_something_to_see(
+    reason: str | None,
+) -> None:
+    assert left_unfinished(status({"reason": reason, "renderRef": "another"}))
+
+
+def test_an_attempt_that_succeeded_leaves_nothing_and_neither_does_none() -> None:
+    assert not left_unfinished(status({"reason": "Applied"}))
+    assert not left_unfinished(ReleaseStatus())
+
+
+# --- a gate that was found closed -----------------------------------------------------------------
 
 GATED = (WavePlan(0, 2), WavePlan(1, 1, gate=True, timeout=1.0), WavePlan(4, 1, gate=True, timeout=1.0))
-ATTEMPT = {"renderRef": "r", "reason": "DeployFailed", "startedAt": "2026-01-01T00:00:10Z"}
-FAILED = {"wave": 0, "phase": "Failed", "objects": 2, "applied": 2, "finishedAt": "2026-01-01T00:10:10Z"}
+UNTIL = "2026-01-01T00:10:00Z"
+SECONDS = 1767226200.0
+ATTEMPT = {"renderRef": "r", "reason": "WaitingForWave", "gate": {"wave": 4, "until": UNTIL}}
 
 
-def status(attempt: dict[str, Any] | None = None, *waves: dict[str, Any]) -> ReleaseStatus:
-    return ReleaseStatus.model_validate(
-        {"waves": waves or (FAILED,), "lastAttempted": ATTEMPT | (attempt or {})}
-    )
+def status(attempt: dict[str, Any] | None = None) -> ReleaseStatus:
+    return ReleaseStatus.model_validate({"lastAttempted": ATTEMPT | (attempt or {})})
 
 
-def test_a_wave_that_was_applied_and_is_failed_has_let_the_next_gate_time_out() -> None:
-    assert failed_gate(status(), "r", GATED) == 1
-    later = (FAILED | {"phase": "Healthy"}, FAILED | {"wave": 1, "applied": 1})
-    assert failed_gate(status(None, *later), "r", GATED) == 2
+@pytest.mark.parametrize("reason", ["WaitingForWave", "DeployFailed", "ClusterNotReady", None])
+def test_the_next_attempt_at_a_render_has_the_deadline_of_the_one_before_it(reason: str | None) -> None:
+    assert closed_gate(status({"reason": reason}), "r", GATED) == (2, SECONDS)
 
 
 @pytest.mark.parametrize(
@@ -107,16 +121,17 @@ def test_a_wave_that_was_applied_and_is_failed_has_let_the_next_gate_time_out() 
     [
         ("nothing was attempted", ReleaseStatus()),
         ("another render was", status({"renderRef": "other"})),
-        ("it failed otherwise", status({"reason": "SourceNotReady"})),
-        ("it waits now", status({"reason": "WaitingForWave"}, FAILED | {"phase": "WaitingForHealth"})),
-        ("an attempt before it timed out", status({"startedAt": "2026-01-01T00:20:00Z"})),
-        ("the wave failed at its apply", status(None, FAILED | {"applied": 1})),
-        ("nobody knows when", status(None, FAILED | {"finishedAt": "once"})),
+        ("no gate was found closed", status({"gate": None})),
+        ("the wave waits for none", status({"gate": {"wave": 0, "until": UNTIL}})),
+        ("the wave is gone", status({"gate": {"wave": 3, "until": UNTIL}})),
+        ("nobody knows until when", status({"gate": {"wave": 4, "until": "once"}})),
     ],
 )
 def test_else_a_gate_gets_its_whole_time(why: str, found: ReleaseStatus) -> None:
-    assert failed_gate(found, "r", GATED) == 0, why
+    assert closed_gate(found, "r", GATED) == (0, 0.0), why
 
 
-def test_a_wave_without_a_gate_behind_it_times_nothing_out() -> None:
-    assert failed_gate(status(), "r", (WavePlan(0, 2), WavePlan(1, 1))) == 0
+def test_an_attempt_keeps_the_gate_that_it_found_closed_for_the_next_one() -> None:
+    plan = Plan(waves=GATED, failed_gate=2, closed_until=SECONDS + 0.9)
+    assert attempt_of(plan).gate == {"wave": 4, "until": UNTIL}
+    assert attempt_of(replace(plan, failed_gate=0, closed_until=0.0)).gate is None

@@ -9,6 +9,7 @@ from convoy.api.release import Release
 from convoy.policy.heal import heals
 from tests.unit.api import full
 
+ALL_IS_APPLIED = {"WaitingForPrune", "WaitingForHealth"}
 HOLDS = {hold.reason for hold in Hold.__subclasses__()}
 
 
@@ -20,12 +21,12 @@ def release(reason: str = "", *, suspend: bool = False, automatic: bool = True) 
     return Release.model_validate(tree)
 
 
-@pytest.mark.parametrize("reason", ["", "Applied", "DeployFailed", "PruneFailed", "WaitingForPrune"])
+@pytest.mark.parametrize("reason", ["", "Applied", "DeployFailed", "PruneFailed", *ALL_IS_APPLIED])
 def test_drift_is_healed_where_a_sync_would_apply_the_render(reason: str) -> None:
     assert heals(release(reason))
 
 
-@pytest.mark.parametrize("reason", sorted(HOLDS - {"WaitingForPrune"} | {"HookFailed"}))
+@pytest.mark.parametrize("reason", sorted(HOLDS - ALL_IS_APPLIED | {"HookFailed"}))
 def test_what_a_sync_that_holds_has_not_applied_yet_is_not_healed(reason: str) -> None:
     assert not heals(release(reason))
 
