@@ -21,6 +21,7 @@ from convoy.kube.resources import RELEASES
 from convoy.kube.status import write_status
 from convoy.kube.targets import Target
 from convoy.sync.desired import Desired
+from convoy.sync.interruptions import Fenced
 
 log = structlog.get_logger(__name__)
 
@@ -56,6 +57,8 @@ async def end_unwanted(services: Services, release: Release, desired: Desired) -
         )
     except NotFound:
         return  # the Release is gone; the next step will say so
+    except Fenced:
+        return  # one of them has its result by now, such as the word of a person
 
 
 async def end_hooks(release: Release, tree: Manifest, connect: Callable[[], Awaitable[Target]]) -> None:

@@ -165,7 +165,9 @@ class _Advance:
         try:
             if hook.job is None:
                 return self._ended(hook, SUCCEEDED, await apply_objects(self._stage.target, hook.objects))
-            await create_job(self._client, self._job(hook, hook.job))
+            await create_job(
+                self._client, self._job(hook, hook.job), should_stop=self._stage.should_stop
+            )
         except NoNamespace as error:
             early = self._stage.stage is HookStage.PRE_SYNC
             hint = "; a preSync hook runs before the render is applied" if early else ""
