@@ -57,9 +57,7 @@ class Hooking:
                 again = datetime.now(UTC).timestamp() + AGAIN_SECONDS
                 return HooksAnswer(False, WaitingForHook.reason, error.message, again)
         if standing.done and standing.failures and asked.stage is HookStage.PRE_SYNC:
-            name = this_release()
-            command = f"kubectl convoy release sync {name.name} -n {name.namespace}"
-            raise HookFailed(f"{standing.message}\nMend it in the source, or run it again: {command}")
+            raise HookFailed(standing.message)
         if standing.jobs:
             await self._services.signals.watch(this_release(), Watch(asked.plan.uid, jobs=standing.jobs))
         return HooksAnswer(

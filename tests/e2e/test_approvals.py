@@ -122,7 +122,10 @@ async def test_an_approval_that_nobody_gives_is_a_failed_hook(tenant: Tenant) ->
 
     tree = await tenant.applied("app", "HookFailed")
 
-    assert condition_of(tree, "Applied")["message"] == "hook go: nobody approved it within 3s"
+    assert condition_of(tree, "Applied")["message"] == (
+        "hook go: nobody approved it within 3s\n"
+        f"To ask again: kubectl convoy release sync app -n {tenant.namespace}"
+    )
     assert await tenant.config_map("box") is None
 
 

@@ -302,6 +302,7 @@ async def test_a_failed_presync_hook_rolls_back_at_once_and_hooks_nothing_again(
     tree = await back(tenant, good)
     assert "failed at a preSync hook: " in rollout_of(tree)["message"]
     assert "migrate" in rollout_of(tree)["message"]
+    assert "run it again" not in rollout_of(tree)["message"], "a plain sync applies what is back"
     tree = await tenant.applied("app")
     assert runs(tree) == {"migrate": ("Failed", 1)}, "not for the render that is back: it had its hooks"
     assert await image(convoy, tenant) == GOOD
