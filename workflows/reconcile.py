@@ -25,12 +25,13 @@ from workflows.contract import (
     SyncRequest,
     WaveHealth,
 )
+from workflows.hooking import AGAIN_SECONDS, POST_SYNC_GOES_ON
 from workflows.inbox import Inbox
 from workflows.state import Point, Resume, SyncState, Wait
 from workflows.steps import RenderLost, StepFailed, Waits, step
 from workflows.syncing import ReleaseDeleted, Syncing
 from workflows.telling import Teller
-from workflows.waits import gone_on, is_same, made_again, survives
+from workflows.waits import gone_on, is_same, is_tried_again, made_again, survives
 
 NOTHING = "Nothing"
 DELETED = "Deleted"
@@ -89,7 +90,11 @@ class Reconcile:
             return
         before = self._state.wait
         if syncing.at is None and before is not None:
-            wait = before if survives(before, self._teller.plan, outcome, now=workflow.time()) else None
+            now = workflow.time()
+            if survives(before, self._teller.plan, outcome, now=now):
+                wait = before
+            elif is_tried_again(before, outcome) and workflow.patched(POST_SYNC_GOES_ON):
+                wait = replace(before, deadline=now + AGAIN_SECONDS)
         result = RecordInput(
             self._teller.plan,
             outcome,

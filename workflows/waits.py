@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from convoy.api.errors import Transient, error_classes
+from convoy.api.errors import Transient, error_classes, is_reason_of
 from convoy.api.names import APPLIED
 from convoy.policy.trigger import Trigger
 from workflows.contract import HookRun, Outcome, Plan
@@ -80,6 +80,14 @@ def survives(wait: Wait, plan: Plan, outcome: Outcome, *, now: float) -> bool:
     if error is not None:
         return issubclass(error, Transient)
     return outcome.reason == APPLIED and is_same(wait, plan)
+
+
+def is_tried_again(wait: Wait, outcome: Outcome) -> bool:
+    """Return whether a wait that is due is kept, since the pass could not look whether it is over.
+
+    The sync of postSync hooks has its result; if the run closed, in manual mode nobody would see to them.
+    """
+    return wait.at.point is Point.POST_SYNC and is_reason_of(outcome.reason, Transient)
 
 
 def _kept_runs(before: tuple[HookRun, ...], now: tuple[HookRun, ...]) -> tuple[HookRun, ...]:

@@ -212,10 +212,7 @@ class _Advance:
 
     def _answer(self, hook: StageHook) -> HookStatus | None:
         grant = self._stage.grants.get(hook.name)
-        if grant is None:
-            return None
-        approved = {"phase": APPROVED, "approved_by": grant.by, "finished_at": grant.at}
-        return self._entries[hook.name].model_copy(update=approved)
+        return approved(self._entries[hook.name], grant) if grant is not None else None
 
     async def _overdue(self, hook: StageHook) -> str:
         within = format_duration(timedelta(seconds=hook.timeout))
@@ -274,6 +271,11 @@ class _Advance:
     def _stop_if_asked(self) -> None:
         if self._stage.should_stop():
             raise Interrupted("interrupted between two hooks")
+
+
+def approved(entry: HookStatus, grant: Grant) -> HookStatus:
+    """Return the result of a run of an approval hook that a person lets go on."""
+    return entry.model_copy(update={"phase": APPROVED, "approved_by": grant.by, "finished_at": grant.at})
 
 
 def _ended(entry: HookStatus, phase: str, message: str, now: datetime) -> HookStatus:

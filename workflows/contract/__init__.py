@@ -16,7 +16,7 @@ from workflows.contract.drift import (
     Verdict,
 )
 from workflows.contract.health import HealthAnswer, HealthCheck, Observed, ObserveInput, Watch, WaveHealth
-from workflows.contract.hooks import Approved, HooksAnswer, HooksInput
+from workflows.contract.hooks import Approved, ApproveInput, HooksAnswer, HooksInput
 from workflows.contract.names import (
     MAX_ID,
     OBSERVING,
@@ -56,6 +56,7 @@ __all__ = [
     "STATE_QUERY",
     "TASK_QUEUE",
     "Activity",
+    "ApproveInput",
     "Approved",
     "AskSync",
     "BadWorkflowId",
