@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from convoy.api.hooks import HookStage
@@ -10,7 +12,7 @@ from convoy.hooks.failures import advice, failed_runs, why_failed, with_failed_p
 from tests.unit.hooks.making import A, B, entry, job, release
 
 GO = {"name": "go", "approval": {}}
-POLICY = {"failurePolicy": {"action": "Rollback"}}
+POLICY: dict[str, Any] = {"failurePolicy": {"action": "Rollback"}}
 SYNC = "kubectl convoy release sync shop -n team"
 PRE, POST = HookStage.PRE_SYNC, HookStage.POST_SYNC
 
