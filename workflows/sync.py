@@ -129,8 +129,8 @@ class Sync:
         """Write down who lets a hook go on, and go on. Whoever has the answer need not ask whether it counted."""
         approved = Approved(hook, by=user, at=format_time(workflow.now()))
         wait = self._state.wait
-        if wait is None:  # never: the validator has seen that the hook waits
-            return approved
+        if wait is None:
+            raise ApplicationError("nothing waits")  # never: the validator has seen that the hook does
         plan = wait.at.plan
         if workflow.patched("approvals-are-written-at-once"):
             self._writing.append(hook)
