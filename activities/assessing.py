@@ -45,7 +45,10 @@ class Assessed:
 async def assess(services: Services, tree: Manifest, plan: Plan, *, changed: bool) -> Assessed:
     """Look at what was applied and write its health, unless nothing changed and it is known to be healthy.
 
-    Where it cannot be looked at it is left to be watched: the sync itself has succeeded.
+    Where it cannot be looked at it is left to be watched: the sync itself has succeeded. Its health is unknown then,
+    and written so: what is known is that of what was applied before.
+
+    Raises `ApiError` where convoy's own API server does not answer.
     """
     name = this_release()
     known = services.ownership.health(name.namespace, name.name)
@@ -54,10 +57,19 @@ async def assess(services: Services, tree: Manifest, plan: Plan, *, changed: boo
     watch = Watch(plan.uid, plan.render_ref)
     try:
         health = await look_at_applied(services, Release.read(tree), plan.render_ref)
-        inventory = await read_inventory(services, tree)
-        written = await write_health(services, tree, inventory, health, generation=plan.generation)
     except (ConvoyError, ApiError, RenderMissing) as error:
         log.warning("health-not-looked-at", release=str(name), error=str(error))
+        if not changed and known.render_ref == plan.render_ref:
+            return Assessed(tree, watch=watch)
+        health = RenderHealth(
+            plan.render_ref, (), unknown=f"what was applied cannot be looked at yet: {error}"
+        )
+    try:
+        inventory = await read_inventory(services, tree)
+        written = await write_health(services, tree, inventory, health, generation=plan.generation)
+    except ApiError as error:
+        if error.is_retryable:
+            raise  # else the good health of what was applied before would make the Release Ready
         return Assessed(tree, watch=watch)
     moves = health.phase not in (Phase.HEALTHY, Phase.DEGRADED)
     return Assessed(written.release, written.digest, written.healthy_at, watch if moves else None)

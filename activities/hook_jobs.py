@@ -19,6 +19,7 @@ from convoy.hooks.leftovers import as_ended, end_jobs, strays, superseded
 from convoy.hooks.plan import hook_is_over
 from convoy.kube.targets import Target
 from convoy.sync.desired import Desired
+from convoy.sync.interruptions import Fenced
 
 log = structlog.get_logger(__name__)
 
@@ -40,9 +41,12 @@ async def end_unwanted(services: Services, release: Release, desired: Desired) -
     except DeployFailed as error:
         log.warning("hook-jobs-not-ended", release=str(this_release()), error=error.message)
         return
-    await write_release_status(
-        services.home, uid, lambda tree: with_entries(tree, ended, drop=names), manager=MANAGER_PROGRESS
-    )
+    try:
+        await write_release_status(
+            services.home, uid, lambda tree: with_entries(tree, ended, drop=names), manager=MANAGER_PROGRESS
+        )
+    except Fenced:
+        return  # one of them has its result by now, such as the word of a person
 
 
 async def end_hooks(release: Release, tree: Manifest, connect: Callable[[], Awaitable[Target]]) -> None:

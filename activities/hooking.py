@@ -10,10 +10,10 @@ from temporalio import activity
 
 from activities.context import this_release
 from activities.lease import Lease
-from activities.own_release import write_release_status
+from activities.own_release import read_release, write_release_status
 from activities.services import Services
 from activities.stage import open_stage
-from convoy.api.errors import DeployFailed, HookFailed, WaitingForHook
+from convoy.api.errors import HookFailed
 from convoy.api.hooks import HookStage
 from convoy.api.names import MANAGER_PROGRESS
 from convoy.api.objects import Manifest
@@ -21,13 +21,14 @@ from convoy.api.release_status import HookStatus
 from convoy.hooks.definition import stage_hooks
 from convoy.hooks.entries import read_entries, with_entries
 from convoy.hooks.plan import APPROVED, FAILED, PENDING, SUCCEEDED, Run
-from convoy.hooks.stage import Grant, StagePass, advance
+from convoy.hooks.stage import Grant, StagePass, advance, approved
 from convoy.hooks.standing import Standing
+from convoy.kube.errors import NotFound
 from convoy.sync.interruptions import Fenced
-from workflows.contract import Activity, HooksAnswer, HooksInput, Watch
+from workflows.contract import Activity, ApproveInput, HooksAnswer, HooksInput, Watch
 
 AGAIN_SECONDS: Final = 30.0
-"""When to look again at a target that did not answer, and at Jobs whose end nobody told of."""
+"""When to look again at Jobs whose end nobody told of."""
 
 _EVENTS: Final[dict[str, tuple[str, Literal["Normal", "Warning"]]]] = {
     SUCCEEDED: ("HookSucceeded", "Normal"),
@@ -37,7 +38,7 @@ _EVENTS: Final[dict[str, tuple[str, Literal["Normal", "Warning"]]]] = {
 
 
 class Hooking:
-    """The activity `run-hooks`."""
+    """The activities `run-hooks` and `approve-hook`."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
@@ -54,20 +55,9 @@ class Hooking:
             Interrupted, Fenced: another attempt goes on, or the Release is gone.
         """
         async with Lease() as lease:
-            try:
-                standing = await self._advance(asked, lease)
-            except DeployFailed as error:
-                if asked.stage is HookStage.PRE_SYNC:
-                    raise
-                # The render is applied and recorded: there is no failure to make of it, but a run to see done.
-                again = datetime.now(UTC).timestamp() + AGAIN_SECONDS
-                return HooksAnswer(
-                    done=False, reason=WaitingForHook.reason, message=error.message, deadline=again
-                )
+            standing = await self._advance(asked, lease)
         if standing.done and standing.failures and asked.stage is HookStage.PRE_SYNC:
-            name = this_release()
-            command = f"kubectl convoy release sync {name.name} -n {name.namespace}"
-            raise HookFailed(f"{standing.message}\nMend it in the source, or run it again: {command}")
+            raise HookFailed(standing.message)
         if standing.jobs:
             await self._services.signals.watch(this_release(), Watch(asked.plan.uid, jobs=standing.jobs))
         return HooksAnswer(
@@ -77,6 +67,25 @@ class Hooking:
             deadline=_look_again(standing),
             awaits=standing.awaits,
         )
+
+    @activity.defn(name=Activity.APPROVE_HOOK)
+    async def approve_hook(self, asked: ApproveInput) -> str:
+        """Write down who lets a hook go on, before he is told that it counts; returns why it does not, if so."""
+        name, hook = this_release(), asked.run.name
+        async with Lease():
+            try:
+                tree = await read_release(self._services.home, asked.uid)
+            except NotFound:
+                return f"Release {name} is gone"
+            waits = read_entries(tree).get(hook)
+            if waits is None or (waits.render_ref, waits.run) != (asked.render_ref, asked.run.run):
+                return f"hook {hook} is asked anew: look what it waits for now"
+            grant = Grant(asked.approved.by, asked.approved.at)
+            try:
+                await self._write(asked.uid, [approved(waits, grant)], (), {hook})
+            except Fenced:
+                return f"hook {hook} does not wait any more: look at what has become of it"
+        return ""
 
     async def _advance(self, asked: HooksInput, lease: Lease) -> Standing:
         plan = asked.plan
@@ -96,7 +105,7 @@ class Hooking:
                 requested_at=plan.requested_at,
                 stage=asked.stage,
                 runs=[Run(run.name, run.run) for run in plan.runs(asked.stage)],
-                grants={approved.hook: Grant(approved.by, approved.at) for approved in asked.approvals},
+                grants={one.hook: Grant(one.by, one.at) for one in asked.approvals},
                 write=write,
                 now=datetime.now(UTC),
                 should_stop=lease.should_stop,

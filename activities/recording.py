@@ -20,11 +20,13 @@ from activities.rollouts import inventory_of, rollout_due, rollout_now, rollout_
 from activities.services import Services
 from activities.siblings import cut
 from convoy.api.errors import ConvoyError, HookFailed, WaitingForOwner
+from convoy.api.hooks import HookStage
 from convoy.api.names import MANAGER, MANAGER_RETRY, SYNC_FORCE_REQUESTED_AT
 from convoy.api.objects import Manifest
 from convoy.api.release import HISTORY_LIMIT, Release, SyncPolicy
 from convoy.api.release_status import Rollout
 from convoy.health.rollout import RolloutPhase, is_rolled_back
+from convoy.hooks.failures import failed_runs, why_failed, with_failed_post_sync
 from convoy.kube.errors import NotFound, UidMismatch
 from convoy.kube.resources import RELEASES
 from convoy.kube.retry import with_retries
@@ -126,11 +128,13 @@ class Recording:
             rollout = release.status.rollout
             if rollout is None or rollout.phase != RolloutPhase.PROGRESSING:
                 return None
-            failed = outcome.reason == HookFailed.reason and plan.render_ref == rollout.render_ref
+            why = ""
+            if outcome.reason == HookFailed.reason and plan.render_ref == rollout.render_ref:
+                # Without the advice that is in the message of Applied: the rollout has its own.
+                runs = failed_runs(release, HookStage.PRE_SYNC, plan.render_ref)
+                why = "; ".join(why_failed(runs)) or outcome.message
             inventory = await inventory_of(self._services, release)
-            return await rollout_now(
-                self._services, release, inventory, hook_failed=outcome.message if failed else ""
-            )
+            return await rollout_now(self._services, release, inventory, hook_failed=why)
         except ConvoyError as error:
             # The next pass judges it; this one's result is not to be lost.
             log.warning("rollout-not-judged", release=str(this_release()), error=error.message)
@@ -176,10 +180,22 @@ def _is_superseded(tree: Manifest, plan: Plan) -> bool:
 def _settled(tree: Manifest, done: RecordInput, assessed: Assessed, now: datetime) -> Manifest:
     # In automatic mode any change of the other annotation starts a reconcile, and in manual mode `resolve` has told.
     handled = {SYNC_FORCE_REQUESTED_AT: (tree.get("status") or {}).get("lastHandledForceSyncAt")}
-    message = with_annotation_faults(done.outcome.message, tree["metadata"].get("annotations") or {}, handled)
+    message = with_annotation_faults(
+        _told_of_hooks(tree, done), tree["metadata"].get("annotations") or {}, handled
+    )
     limit = (tree.get("spec") or {}).get("historyLimit", HISTORY_LIMIT)
     result = replace(_result(done, message), health=assessed.digest, healthy_at=assessed.healthy_at)
     return settled(tree, result, generation=done.plan.generation, history_limit=limit, now=now)
+
+
+def _told_of_hooks(tree: Manifest, done: RecordInput) -> str:
+    message = done.outcome.message
+    if not done.outcome.applied:
+        return message
+    try:
+        return with_failed_post_sync(message, Release.read(tree), done.plan.render_ref)
+    except ConvoyError:
+        return message  # the spec was broken meanwhile: the next pass says so
 
 
 def _result(done: RecordInput, message: str) -> Result:

@@ -15,7 +15,13 @@ from convoy.api.objects import Manifest
 from convoy.api.release import Release
 from convoy.api.release_status import Rollout
 from convoy.api.rendered import brief_ref
-from convoy.health.observed import healthy_render, last_healthy_render, revisions_of, trouble_of
+from convoy.health.observed import (
+    applied_since,
+    healthy_render,
+    last_healthy_render,
+    revisions_of,
+    trouble_of,
+)
 from convoy.health.rollout import RolloutPhase, Seen, deadline, next_rollout
 from convoy.kube.errors import NotFound
 from convoy.kube.resources import INVENTORIES
@@ -63,13 +69,14 @@ async def rollout_now(
     """
     before = release.status.rollout
     ref = (before.render_ref if before is not None else None) or ""
+    began = (before.started_at if before is not None else None) or ""
+    healthy = healthy_render(inventory)
     return next_rollout(
         before,
         replace(
             _sight(release),
-            healthy=healthy_render(inventory).since(
-                (before.started_at if before is not None else None) or ""
-            ),
+            # The good health of what an earlier sync applied says nothing about this one.
+            healthy=healthy.since(began) if applied_since(release, healthy.ref, began) else "",
             trouble=trouble_of(release, inventory, ref),
             hook_failed=hook_failed,
             paused=waits_for_a_person(release),

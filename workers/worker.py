@@ -92,6 +92,7 @@ def build_worker(client: Client, services: Services) -> Worker:
             applying.write_inventory,
             applying.reapply,
             Hooking(services).run_hooks,
+            Hooking(services).approve_hook,
             recording.record,
             recording.record_retry,
             TearingDown(services).teardown,

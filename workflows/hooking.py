@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from temporalio import workflow
+from temporalio.exceptions import ApplicationError
 
+from convoy.api.errors import Transient, is_reason_of
 from convoy.api.hooks import HookStage
-from workflows.contract import Activity, HooksAnswer, HooksInput, Plan
+from workflows.contract import Activity, Approved, ApproveInput, HookRun, HooksAnswer, HooksInput, Plan
 from workflows.state import Resume, SyncState, Wait
 from workflows.steps import StepFailed, Waits, step
+
+AGAIN_SECONDS = 30.0
+"""When postSync hooks are tried again that could not be looked at."""
+
+POST_SYNC_GOES_ON = "post-sync-goes-on"
+"""Patch: runs from before closed there."""
 
 
 async def run_pre_sync(state: SyncState, at: Resume) -> None:
@@ -20,16 +28,39 @@ async def run_pre_sync(state: SyncState, at: Resume) -> None:
 async def run_post_sync(state: SyncState, at: Resume) -> tuple[str, Wait | None]:
     """Bring the postSync hooks as far as they go; returns what there is to say, and the wait for those that run.
 
-    Nothing of it changes the sync's result, a step that fails included: the next sync takes up what is not done.
+    Nothing of it changes the sync's result, a step that fails included. It is tried again by the same run: in manual
+    mode nobody else would, and whoever is asked for an approval has to find somebody who takes it.
     """
     if not at.plan.post_sync:
         return "", None
     try:
         answer = await _run(state, at.plan, HookStage.POST_SYNC)
     except StepFailed as error:
-        return f"postSync hooks: {error}", None
+        note = f"postSync hooks: {error}"
+        if not is_reason_of(error.reason, Transient) or not workflow.patched(POST_SYNC_GOES_ON):
+            return note, None
+        awaits = state.wait.awaits if state.wait is not None else ()
+        return note, Wait(at, workflow.time() + AGAIN_SECONDS, awaits)
     note = f"postSync hooks: {answer.message}" if answer.message else ""
     return note, None if answer.done else Wait(at, answer.deadline, answer.awaits)
+
+
+async def write_approval(plan: Plan, approved: Approved) -> None:
+    """Write down who lets a hook go on. Raises `ApplicationError`, for him, where that does not count."""
+    runs = {run.name: run for run in (*plan.pre_sync, *plan.post_sync)}
+    run = runs.get(approved.hook, HookRun(approved.hook, 0))
+    try:
+        refused = await step(
+            Activity.APPROVE_HOOK,
+            ApproveInput(plan.uid, plan.render_ref, run, approved),
+            str,
+            summary=f"write down that {approved.by} approves hook {approved.hook}",
+            activity_id=f"{Activity.APPROVE_HOOK}-{approved.hook}",
+        )
+    except StepFailed as error:
+        refused = f"the approval of hook {approved.hook} could not be written down: {error}"
+    if refused:
+        raise ApplicationError(refused, type="NotApproved", non_retryable=True)
 
 
 async def _run(state: SyncState, plan: Plan, stage: HookStage) -> HooksAnswer:

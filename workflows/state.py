@@ -75,7 +75,7 @@ class SyncState:
     wait: Wait | None = None
     """The wait for a wave, a hook, an approval or the health of the render: the run stays open (D25)."""
     approvals: list[Approved] = field(default_factory=list)
-    """What people have approved and no step has written down yet."""
+    """What people have approved and no step has written down yet: only of runs from before `approve` itself did."""
     approved_ref: str = ""
     """The render that they have approved."""
 

@@ -19,6 +19,7 @@ with workflow.unsafe.imports_passed_through():
     from workflows.answers import Answers
     from workflows.contract import STATE_QUERY, Approved, BadWorkflowId, Settled, SyncRequest, release_of
     from workflows.history import history_is_long
+    from workflows.hooking import write_approval
     from workflows.inbox import Inbox
     from workflows.reconcile import Reconcile
     from workflows.state import SyncState
@@ -40,6 +41,8 @@ class Sync:
         self._answers = Answers()
         self._teller = Teller(self._state)
         self._reconcile = Reconcile(self._state, self._inbox, self._answers, self._teller)
+        self._writing: list[str] = []
+        """Hooks whose approval is being written down."""
 
     @workflow.run
     async def run(self, state: SyncState | None = None) -> Settled:
@@ -127,14 +130,24 @@ class Sync:
         release_of(workflow.info().workflow_id)
 
     @workflow.update(name="approve", description="Let an approval hook go on: its name, and who you are.")
-    def approve(self, hook: str = "", user: str = "") -> Approved:
-        """Note who lets a hook go on, and go on."""
+    async def approve(self, hook: str = "", user: str = "") -> Approved:
+        """Write down who lets a hook go on, and go on. Whoever has the answer need not ask whether it counted."""
         approved = Approved(hook, by=user, at=format_time(workflow.now()))
-        self._state.approvals = [*self._state.approvals, approved]
-        if self._state.wait is not None:  # always: the validator has seen that the hook waits
-            plan = self._state.wait.at.plan
+        wait = self._state.wait
+        if wait is None:
+            raise ApplicationError("nothing waits")  # never: the validator has seen that the hook does
+        plan = wait.at.plan
+        if workflow.patched("approvals-are-written-at-once"):
+            self._writing.append(hook)
+            try:
+                await write_approval(plan, approved)
+            finally:
+                self._writing.remove(hook)
+            wait.awaits = tuple(name for name in wait.awaits if name != hook)
+        else:
+            self._state.approvals = [*self._state.approvals, approved]
             self._state.approved_ref = plan.render_ref
-            self._inbox.append(SyncRequest(trigger=Trigger.APPROVED, uid=plan.uid))
+        self._inbox.append(SyncRequest(trigger=Trigger.APPROVED, uid=plan.uid))
         return approved
 
     @approve.validator
@@ -165,5 +178,5 @@ class Sync:
     def _awaited(self) -> tuple[str, ...]:
         """Return the hooks that wait for a person who has not come yet."""
         wait = self._state.wait
-        approved = {one.hook for one in self._state.approvals}
+        approved = {*self._writing, *(one.hook for one in self._state.approvals)}
         return tuple(hook for hook in wait.awaits if hook not in approved) if wait is not None else ()

@@ -57,6 +57,8 @@ class RenderHealth:
 
     render_ref: str
     waves: tuple[WaveFound, ...]
+    unknown: str = ""
+    """Why nothing of it is known; then there are no waves."""
 
     @property
     def unhealthy(self) -> tuple[ObjectFound, ...]:
@@ -66,6 +68,8 @@ class RenderHealth:
     @property
     def phase(self) -> Phase:
         """The phase of the whole: a render whose last waves are not applied yet is Progressing at best."""
+        if self.unknown:
+            return Phase.UNKNOWN
         phase = worst(wave.phase for wave in self.waves if wave.applied)
         complete = all(wave.applied for wave in self.waves)
         return phase if complete or phase is not Phase.HEALTHY else Phase.PROGRESSING
@@ -73,6 +77,8 @@ class RenderHealth:
     @property
     def message(self) -> str:
         """Why, for people: the same text for the same findings."""
+        if self.unknown:
+            return cut_message(self.unknown)
         applied = [wave for wave in self.waves if wave.applied]
         total = counted(sum(wave.objects for wave in applied), "object")
         if self.unhealthy:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from convoy.api.inventory import ReleaseInventory
+from convoy.api.names import APPLIED
 from convoy.api.objects import counted
 from convoy.api.release import Release
 
@@ -37,6 +38,18 @@ def healthy_render(inventory: ReleaseInventory) -> HealthyRender:
         return NOT_HEALTHY
     now = health.phase == "Healthy"
     return HealthyRender(applied, health.healthy_at or "", now) if now or health.healthy_at else NOT_HEALTHY
+
+
+def applied_since(release: Release, ref: str, time: str) -> bool:
+    """Tell whether a rollout that began then has applied this render, and not only an earlier sync.
+
+    By the latest attempt, or by the latest one that succeeded: `startedAt` moves on while a person takes his time, and
+    a later resync may fail.
+    """
+    attempt, latest = release.status.last_attempted, release.status.last_successful
+    if attempt is not None and (attempt.render_ref, attempt.reason) == (ref, APPLIED):
+        return True
+    return latest is not None and latest.render_ref == ref and (latest.applied_at or "") >= time
 
 
 def last_healthy_render(release: Release) -> str:

@@ -73,6 +73,11 @@ def stage_hooks(release: Release, render: Render, stage: HookStage) -> tuple[Sta
     return tuple(sorted(hooks, key=lambda hook: hook.batch))  # stable: equal batches keep their order
 
 
+def chart_prefix(stage: HookStage) -> str:
+    """Return what the names of a chart's hooks begin with; no hook of a Release may be named so."""
+    return f"chart-{'pre' if stage is HookStage.PRE_SYNC else 'post'}/"
+
+
 def is_installation(release: Release, ref: str) -> bool:
     """Tell whether a render is the first one of its Release, as far as the history goes."""
     latest = release.status.last_successful
@@ -104,7 +109,7 @@ def _own(hook: Hook, release: Release) -> StageHook:
 
 
 def _of_the_chart(items: Iterable[RenderedObject], stage: HookStage) -> Iterable[StageHook]:
-    word = "pre" if stage is HookStage.PRE_SYNC else "post"
+    prefix = chart_prefix(stage)
     objects: dict[int, list[RenderedObject]] = {}
     for item in items:
         weight = weight_of(item.manifest)
@@ -112,14 +117,14 @@ def _of_the_chart(items: Iterable[RenderedObject], stage: HookStage) -> Iterable
             objects.setdefault(weight, []).append(item)
             continue
         yield StageHook(
-            name=f"chart-{word}/{item.key.namespace}/{item.key.name}",
+            name=f"{prefix}{item.key.namespace}/{item.key.name}",
             batch=(_OF_THE_CHART, weight, 1),
             timeout=JOB_TIMEOUT.total_seconds(),
             job=_template(item),
         )
     for weight, found in objects.items():
         yield StageHook(
-            name=f"chart-{word}/objects/{weight}",
+            name=f"{prefix}objects/{weight}",
             batch=(_OF_THE_CHART, weight, 0),
             timeout=JOB_TIMEOUT.total_seconds(),
             objects=tuple(found),

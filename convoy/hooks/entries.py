@@ -1,7 +1,8 @@
 """`status.hooks`, the only memory that hooks have: what an attempt writes there and never takes back. Pure.
 
 A run goes from Pending (its Job is about to be made) to Running (it was seen) and to its result, and its number only
-grows. So an attempt that was frozen cannot undo what another one has written since.
+grows. The first result of a run stays: an attempt that was frozen can neither undo nor change what another one, or a
+person, has written since.
 """
 
 from __future__ import annotations
@@ -11,10 +12,11 @@ from typing import Final
 
 from convoy.api.objects import Manifest
 from convoy.api.release_status import HookStatus
-from convoy.hooks.plan import APPROVED, FAILED, PENDING, RUNNING, SUCCEEDED
+from convoy.hooks.plan import PENDING, RUNNING, hook_is_over
 from convoy.sync.interruptions import Fenced
 
-_RANK: Final = {PENDING: 0, RUNNING: 1, SUCCEEDED: 2, FAILED: 2, APPROVED: 2}
+_RANK: Final = {PENDING: 0, RUNNING: 1}
+_RESULT: Final = 2
 
 
 def read_entries(tree: Manifest) -> dict[str, HookStatus]:
@@ -50,5 +52,10 @@ def _check_is_newer(entry: HookStatus, stored: HookStatus | None) -> None:
     if stored is None or (stored.run or 0) < (entry.run or 0):
         return
     same = (stored.run, stored.render_ref) == (entry.run, entry.render_ref)
-    if not same or _RANK.get(stored.phase or "", 0) > _RANK[entry.phase or PENDING]:
+    is_another_result = hook_is_over(stored) and entry != stored
+    if not same or is_another_result or _rank(stored) > _rank(entry):
         raise Fenced(f"another attempt has taken hook {entry.name} further")
+
+
+def _rank(entry: HookStatus) -> int:
+    return _RESULT if hook_is_over(entry) else _RANK.get(entry.phase or PENDING, 0)

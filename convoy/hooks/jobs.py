@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Callable
 from typing import Final, Literal
 
 from convoy.api.errors import DeployFailed
@@ -16,6 +17,7 @@ from convoy.kube.errors import AlreadyExists, ApiError, NamespaceMissing, NotFou
 from convoy.kube.resources import JOBS
 from convoy.kube.retry import is_retryable_dry_run, with_retries
 from convoy.sync.finalizers import remove_finalizer
+from convoy.sync.interruptions import Interrupted
 from convoy.sync.rejections import rejection
 
 GONE_SECONDS: Final = 10.0
@@ -32,18 +34,32 @@ class NoNamespace(Refused):
     """The namespace of a Job does not exist (yet)."""
 
 
-async def create_job(client: KubeClient, job: Manifest, *, dry_run: bool = False) -> Manifest:
+async def create_job(
+    client: KubeClient,
+    job: Manifest,
+    *,
+    dry_run: bool = False,
+    should_stop: Callable[[], bool] = lambda: False,
+) -> Manifest:
     """Create a Job, and return it as it is on the cluster: it may be there already, from an attempt that died.
+
+    `should_stop` is asked right before each request: once the run has its result its Job may go, and then nothing but
+    the lease keeps an attempt that was frozen from making it a second time.
 
     Raises:
         Refused: the server refuses it, or has another Job of this name.
         DeployFailed: the server did not answer.
+        Interrupted: it was to stop.
     """
     key = JOBS.key(job["metadata"]["namespace"], job["metadata"]["name"])
+
+    async def attempt() -> Manifest:
+        if should_stop():
+            raise Interrupted(f"interrupted before the create of {key}")
+        return await client.create(job, JOBS, dry_run=dry_run, strict=True)
+
     try:
-        return await with_retries(
-            lambda: client.create(job, JOBS, dry_run=dry_run, strict=True), retry_on=is_retryable_dry_run
-        )
+        return await with_retries(attempt, retry_on=is_retryable_dry_run)
     except AlreadyExists:
         found = await find_job(client, place_of(job))
         if found is None:

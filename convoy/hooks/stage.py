@@ -36,7 +36,7 @@ from convoy.hooks.plan import (
     hook_is_over,
     is_changed,
 )
-from convoy.hooks.standing import Standing, changed, deadline_of, failure, making_room, waiting
+from convoy.hooks.standing import Standing, changed, deadline_of, failed, making_room, waiting
 from convoy.kube.targets import Target
 from convoy.sync.interruptions import Fenced, Interrupted
 
@@ -92,7 +92,7 @@ class _Advance:
         if self._stage.stage is HookStage.PRE_SYNC and not any(map(self._has_begun, self._hooks)):
             refused = await self._check_all()
             if refused:
-                return Standing(True, tuple(map(failure, refused)))
+                return failed(self._stage.release, self._stage.stage, refused)
         for batch in batches(self._hooks):
             standing = await self._batch(batch)
             if standing is not None:
@@ -114,12 +114,12 @@ class _Advance:
         await self._take_results(batch)
         await self._let_go(batch)
         left = [hook for hook in batch if not hook_is_over(self._entries[hook.name])]
-        failed = [hook.name for hook in batch if self._entries[hook.name].phase == FAILED]
-        if failed and all(hook.is_approval for hook in left):
+        failures = [self._entries[hook.name] for hook in batch if self._entries[hook.name].phase == FAILED]
+        if failures and all(hook.is_approval for hook in left):
             # Nobody need be asked any more; whoever tries the batch again asks again.
-            why = f"no longer needed, since hook {failed[0]} failed"
+            why = f"no longer needed, since hook {failures[0].name} failed"
             await self._write([self._ended(hook, FAILED, why) for hook in left])
-            return Standing(True, tuple(failure(self._entries[name]) for name in failed))
+            return failed(self._stage.release, self._stage.stage, failures)
         if left:
             return waiting(self._stage.release, [(hook, self._entries[hook.name]) for hook in left])
         return None
@@ -165,7 +165,7 @@ class _Advance:
         try:
             if hook.job is None:
                 return self._ended(hook, SUCCEEDED, await apply_objects(self._stage.target, hook.objects))
-            await create_job(self._client, self._job(hook, hook.job))
+            await create_job(self._client, self._job(hook, hook.job), should_stop=self._stage.should_stop)
         except NoNamespace as error:
             early = self._stage.stage is HookStage.PRE_SYNC
             hint = "; a preSync hook runs before the render is applied" if early else ""
@@ -212,10 +212,7 @@ class _Advance:
 
     def _answer(self, hook: StageHook) -> HookStatus | None:
         grant = self._stage.grants.get(hook.name)
-        if grant is None:
-            return None
-        approved = {"phase": APPROVED, "approved_by": grant.by, "finished_at": grant.at}
-        return self._entries[hook.name].model_copy(update=approved)
+        return approved(self._entries[hook.name], grant) if grant is not None else None
 
     async def _overdue(self, hook: StageHook) -> str:
         within = format_duration(timedelta(seconds=hook.timeout))
@@ -274,6 +271,11 @@ class _Advance:
     def _stop_if_asked(self) -> None:
         if self._stage.should_stop():
             raise Interrupted("interrupted between two hooks")
+
+
+def approved(entry: HookStatus, grant: Grant) -> HookStatus:
+    """Return the result of a run of an approval hook that a person lets go on."""
+    return entry.model_copy(update={"phase": APPROVED, "approved_by": grant.by, "finished_at": grant.at})
 
 
 def _ended(entry: HookStatus, phase: str, message: str, now: datetime) -> HookStatus:

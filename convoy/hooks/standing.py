@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from convoy.api.errors import WaitingForApproval, WaitingForHook
+from convoy.api.hooks import HookStage
 from convoy.api.release import Release
 from convoy.api.release_status import HookStatus
 from convoy.api.times import format_time, parse_time
 from convoy.hooks.definition import StageHook
+from convoy.hooks.failures import advice, why_failed
 
 AGAIN_SECONDS = 5.0
 """When to look again at a Job that is being ended, and at a hook that was changed."""
@@ -23,6 +25,8 @@ class Standing:
     done: bool
     failures: tuple[str, ...] = ()
     """One for each hook that failed; its stage ends with its batch."""
+    advice: str = ""
+    """What a person can do about them."""
     reason: str = ""
     """Of the wait, where it is not done."""
     waits: tuple[str, ...] = ()
@@ -37,7 +41,8 @@ class Standing:
     @property
     def message(self) -> str:
         """What to tell of it."""
-        return "; ".join((*self.failures, *self.waits))
+        told = "; ".join((*self.failures, *self.waits))
+        return f"{told}\n{self.advice}" if self.advice else told
 
 
 def deadline_of(hook: StageHook, entry: HookStatus) -> datetime:
@@ -45,9 +50,9 @@ def deadline_of(hook: StageHook, entry: HookStatus) -> datetime:
     return parse_time(entry.started_at or "") + timedelta(seconds=hook.timeout)
 
 
-def failure(entry: HookStatus) -> str:
-    """Tell of a hook that failed."""
-    return f"hook {entry.name}: {entry.message}"
+def failed(release: Release, stage: HookStage, entries: Sequence[HookStatus]) -> Standing:
+    """Return the standing of a stage that ends with these hooks, which failed."""
+    return Standing(True, why_failed(entries), advice(release, stage, entries))
 
 
 def waiting(release: Release, hooks: Sequence[tuple[StageHook, HookStatus]]) -> Standing:

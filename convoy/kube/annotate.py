@@ -8,7 +8,7 @@ from typing import Any
 
 from convoy.api.names import SYNC_FORCE_REQUESTED_AT, SYNC_REQUESTED_AT
 from convoy.api.objects import Manifest
-from convoy.api.times import next_request_time, parse_time
+from convoy.api.times import next_request_time, parse_time, second_or_none
 from convoy.kube.client import KubeClient
 from convoy.kube.errors import UidMismatch
 from convoy.kube.resources import RELEASES
@@ -38,7 +38,9 @@ async def request_sync(
 
     The value is later than that of every request before, by a second at least, also if this clock is behind
     or two requests come in one second (D22). A forced request sets both annotations
-    (`reference/sync-policy`, Forced sync). `by`: a loop of convoy's asks, and this annotation says so.
+    (`reference/sync-policy`, Forced sync). `by`: a loop of convoy's asks, and this annotation says so. It leaves a
+    request alone that no pass has seen yet, and returns that: it starts a pass anyway, and a person's request that was
+    overwritten would be taken for convoy's own.
 
     Raises:
         NotFound: the Release is gone.
@@ -57,6 +59,9 @@ async def request_sync(
             raise UidMismatch(
                 f"{RELEASES.key(namespace, name)} was changed meanwhile: read it again", status=409
             )
+        waiting = _unseen(release)
+        if by is not None and waiting:
+            return waiting
         requested, patch = sync_patch(release, now=now, force=force, by=by)
         await home.patch(RELEASES, namespace, name, {**(changes or {}), **patch}, dry_run=dry_run)
         return requested
@@ -90,3 +95,11 @@ def sync_patch(
         wanted[by] = requested
     guard = {"uid": metadata["uid"], "resourceVersion": metadata["resourceVersion"]}
     return requested, {"metadata": {**guard, "annotations": wanted}}
+
+
+def _unseen(release: Manifest) -> str:
+    """Return the /sync request that no pass has seen yet; empty where there is none."""
+    asked = (release["metadata"].get("annotations") or {}).get(SYNC_REQUESTED_AT)
+    handled = (release.get("status") or {}).get("handled") or {}
+    is_one = second_or_none(asked) is not None and asked != handled.get("syncRequestedAt")
+    return str(asked) if is_one else ""

@@ -16,9 +16,7 @@ SETTLING_SECONDS: Final = 5.0
 
 
 async def approve(call: Call) -> ReleaseApproval:
-    """Approve the hook that `?hook=` names, as the user of the call, and answer once that is taken in.
-
-    Who approved and when stands in status.hooks a moment later.
+    """Approve the hook that `?hook=` names, as the user of the call, and answer once that stands in status.hooks.
 
     Raises:
         NotFound: the Release has no approval of this name.

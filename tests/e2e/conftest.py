@@ -7,12 +7,14 @@ from collections.abc import AsyncIterator, Generator
 
 import pytest
 
+from activities.services import Services
 from deploy.stack.local import Stack
 from tests.e2e.harness.api import running_with_api
 from tests.e2e.harness.convoy import Convoy
 from tests.e2e.harness.process import ConvoyProcess
 from tests.e2e.runner.report import CaseReport
 from tests.e2e.tenant import Tenant, new_tenant
+from workers.opening import open_services
 
 _LOG = pytest.StashKey[tuple[ConvoyProcess, int]]()
 
@@ -33,6 +35,13 @@ async def convoy(stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> Asyn
 async def tenant(convoy: Convoy) -> AsyncIterator[Tenant]:
     """A namespace of the test's own with the Cluster `here`."""
     async with new_tenant(convoy.home, convoy.temporal) as opened:
+        yield opened
+
+
+@pytest.fixture
+async def services(convoy: Convoy) -> AsyncIterator[Services]:
+    """What a second worker of this convoy works with."""
+    async with open_services(convoy.settings, convoy.home, convoy.temporal) as opened:
         yield opened
 
 

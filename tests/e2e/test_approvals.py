@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
 
 import pytest
+from temporalio.testing import ActivityEnvironment
 
+from activities.hooking import Hooking
+from activities.services import Services
 from tests.e2e.harness.api import Api
 from tests.e2e.harness.convoy import Convoy, condition_of
 from tests.e2e.hooked import FAILS, GO, hook_of, hooked, job, new_render, runs, told
 from tests.e2e.tenant import Tenant
 from tests.e2e.test_temporal_cli import Cli
+from workflows.contract import Approved, ApproveInput, HookRun, ReleaseId
 
 
 @pytest.fixture
@@ -36,6 +42,8 @@ async def test_a_sync_waits_for_a_person_before_anything_is_applied(
     assert answer["reason"] == "Forbidden"
     answer = await api().call("POST", "approve", hook="go")
 
+    hook = hook_of(await tenant.get("app"), "go")
+    assert (hook["phase"], hook["approvedBy"]) == ("Approved", answer["approvedBy"]), "before the answer"
     tree = await tenant.applied("app")
     hook = hook_of(tree, "go")
     assert hook["phase"] == "Approved"
@@ -104,6 +112,37 @@ async def test_a_second_approval_comes_too_late(tenant: Tenant, api: Callable[[]
     assert f"it is Approved by {answer['approvedBy']}" in late["message"]
 
 
+async def test_an_approval_is_for_one_run_and_the_first_one_counts(
+    services: Services, tenant: Tenant
+) -> None:
+    await hooked(tenant, GO)
+    await waits(tenant)
+    tree = await tenant.get("app")
+    asked = ApproveInput(
+        tree["metadata"]["uid"],
+        hook_of(tree, "go")["renderRef"],
+        HookRun("go", 1),
+        Approved("go", by="ada", at="2026-01-02T03:04:05Z"),
+    )
+    environment = ActivityEnvironment()
+    workflow_id = ReleaseId(tenant.namespace, "app").sync
+    environment.info = replace(
+        environment.info, workflow_id=workflow_id, heartbeat_timeout=timedelta(seconds=30)
+    )
+
+    async def approve(request: ApproveInput) -> str:
+        answer: str = await environment.run(Hooking(services).approve_hook, request)
+        return answer
+
+    assert "is asked anew" in await approve(replace(asked, run=HookRun("go", 2)))
+    assert "is asked anew" in await approve(replace(asked, render_ref="sha256:" + "0" * 64))
+    assert hook_of(await tenant.get("app"), "go")["phase"] == "Pending"
+    assert [await approve(asked) for _ in range(2)] == ["", ""], "a step may be made again"
+    later = replace(asked.approved, by="bob")
+    assert "does not wait any more" in await approve(replace(asked, approved=later))
+    assert hook_of(await tenant.get("app"), "go")["approvedBy"] == "ada"
+
+
 async def test_the_temporal_cli_approves_too_and_has_to_say_who(convoy: Convoy, tenant: Tenant) -> None:
     await hooked(tenant, GO)
     await waits(tenant)
@@ -122,7 +161,10 @@ async def test_an_approval_that_nobody_gives_is_a_failed_hook(tenant: Tenant) ->
 
     tree = await tenant.applied("app", "HookFailed")
 
-    assert condition_of(tree, "Applied")["message"] == "hook go: nobody approved it within 3s"
+    assert condition_of(tree, "Applied")["message"] == (
+        "hook go: nobody approved it within 3s\n"
+        f"To ask again: kubectl convoy release sync app -n {tenant.namespace}"
+    )
     assert await tenant.config_map("box") is None
 
 

@@ -130,6 +130,11 @@ async def test_a_post_sync_hook_runs_after_the_apply_and_a_failed_one_changes_no
         "app", lambda tree: "hook smoke" in condition_of(tree, "Applied").get("message", "")
     )
     assert condition_of(tree, "Applied")["reason"] == "Applied"
+    told_first = condition_of(tree, "Applied")["message"]
+    passes = await tenant.passes("app")
+    await tenant.patch("app", {"spec": {"syncPolicy": {"interval": "2s"}}})
+    await tenant.until_passes("app", passes + 2)
+    assert condition_of(await tenant.applied("app"), "Applied")["message"] == told_first, "it stays visible"
     await tenant.sync("app")
     tree = await tenant.until(
         "app", lambda tree: runs(tree).get("smoke") == ("Failed", 2), "a person's request"

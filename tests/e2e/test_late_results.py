@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import timedelta
 
@@ -13,17 +12,8 @@ from activities.recording import Recording
 from activities.services import Services
 from convoy.api.objects import Manifest
 from convoy.sync.interruptions import Fenced
-from tests.e2e.harness.convoy import Convoy
 from tests.e2e.tenant import Tenant, config_map
-from workers.opening import open_services
 from workflows.contract import Outcome, Plan, Recorded, RecordInput, ReleaseId
-
-
-@pytest.fixture
-async def services(convoy: Convoy) -> AsyncIterator[Services]:
-    """What a second worker of this convoy works with."""
-    async with open_services(convoy.settings, convoy.home, convoy.temporal) as opened:
-        yield opened
 
 
 async def record(

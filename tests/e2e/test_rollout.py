@@ -307,10 +307,25 @@ async def test_a_failed_presync_hook_rolls_back_at_once_and_hooks_nothing_again(
     tree = await back(tenant, good)
     assert "failed at a preSync hook: " in rollout_of(tree)["message"]
     assert "migrate" in rollout_of(tree)["message"]
+    assert "run it again" not in rollout_of(tree)["message"], "a plain sync applies what is back"
     tree = await tenant.applied("app")
     assert runs(tree) == {"migrate": ("Failed", 1)}, "not for the render that is back: it had its hooks"
     assert await image(convoy, tenant) == GOOD
     assert await tenant.config_map("new") is None
+
+
+async def test_a_forced_sync_whose_hook_fails_has_failed_though_what_was_applied_before_is_healthy(
+    convoy: Convoy, tenant: Tenant
+) -> None:
+    good = await healthy(tenant)
+    failing = placed(tenant, [job("migrate", FAILS)])
+    await tenant.patch("app", {"lifecycle": {"preSync": failing}})
+
+    await tenant.sync("app", force=True)
+
+    tree = await rolled(tenant, "Failed")
+    assert rollout_of(tree)["renderRef"] == successful(tree) == good
+    assert "failed at a preSync hook: " in rollout_of(tree)["message"]
 
 
 async def test_the_time_that_a_person_takes_to_approve_does_not_count(convoy: Convoy, tenant: Tenant) -> None:

@@ -59,6 +59,7 @@ REAL: dict[Activity, Callable[..., Any]] = {
     Activity.APPLY_WAVE: Applying.apply_wave,
     Activity.CHECK_HEALTH: Gating.check_health,
     Activity.RUN_HOOKS: Hooking.run_hooks,
+    Activity.APPROVE_HOOK: Hooking.approve_hook,
     Activity.PRUNE: Applying.prune,
     Activity.WRITE_INVENTORY: Applying.write_inventory,
     Activity.REAPPLY: Applying.reapply,
@@ -182,6 +183,8 @@ class Script:
                 return HealthAnswer(healthy=True)
             case Activity.RUN_HOOKS, _:
                 return HooksAnswer(done=True)
+            case Activity.APPROVE_HOOK, _:
+                return ""
             case Activity.PRUNE, _:
                 return PruneResult(deleted=1, kept=0)
             case Activity.REAPPLY, _:

@@ -126,7 +126,18 @@ async def _life_of_a_release(convoy: Convoy, tenant: Tenant) -> None:
 
 async def record_scripted(names: Sequence[str] = ()) -> None:
     """Play the situations that need a script, or those of them that are named."""
-    plays = (_owner, _lost_render, _many_waves, _busy, _rollout, _gate, _gate_times_out, _hooks, _health)
+    plays = (
+        _owner,
+        _lost_render,
+        _many_waves,
+        _busy,
+        _rollout,
+        _gate,
+        _gate_times_out,
+        _approval,
+        _out_of_reach,
+        _health,
+    )
     async with temporal_server(say=print, long_history=LONG_HISTORY) as client:
         doubles = Doubles()
         async with scripted_worker(client, "convoy", doubles, cached=1000):
@@ -253,32 +264,43 @@ async def _gate_times_out(driver: Driver, script: Script) -> None:
     await store(driver.client, "sync-gate-times-out", driver.release.sync)
 
 
-async def _hooks(driver: Driver, script: Script) -> None:
-    """An approval before the sync and a Job behind it."""
+async def _approval(driver: Driver, script: Script) -> None:
+    """An approval that is written down as it is given; `sync-hooks-*` are from before that."""
     script.plan = replace(
-        script.plan,
-        waves=(WavePlan(0, 1),),
-        pre_sync=(HookRun("go", 1),),
-        post_sync=(HookRun("smoke", 1),),
-        changed_render=True,
+        script.plan, waves=(WavePlan(0, 1),), pre_sync=(HookRun("go", 1),), changed_render=True
     )
     asks = HooksAnswer(done=False, reason="WaitingForApproval", message="hook go waits", awaits=("go",))
-    overdue = (datetime.now(UTC) + timedelta(hours=1)).timestamp()
-    runs = HooksAnswer(done=False, reason="WaitingForHook", message="hook smoke runs", deadline=overdue)
-    script.answer(Activity.RUN_HOOKS, asks, HooksAnswer(done=True), runs)
+    script.answer(Activity.RUN_HOOKS, asks)
     _reads(script, Trigger.SPEC_CHANGED)
     _reads(script, Trigger.APPROVED)
     run = await driver.sync()
     first = (await run.describe()).run_id
     await until(run, lambda view: view["reason"] == "WaitingForApproval")
     await driver.approve("go", "ada")
-    await script.called(Activity.RECORD, 2)
-    _reads(script, Trigger.HEALTH_REACHED)
-    await driver.sync(SyncRequest(trigger=Trigger.HEALTH_REACHED, uid="uid-1"))
-    await script.called(Activity.RECORD, 3)
     await result(driver.open_sync())
-    await store(driver.client, "sync-hooks-first", driver.release.sync, first)
-    await store(driver.client, "sync-hooks-last", driver.release.sync)
+    await store(driver.client, "sync-approval-written", driver.release.sync, first)
+
+
+async def _out_of_reach(driver: Driver, script: Script) -> None:
+    """A cluster that is out of reach while a hook behind the sync runs: for the hooks, and for the whole pass."""
+    script.plan = replace(
+        script.plan, waves=(WavePlan(0, 1),), post_sync=(HookRun("smoke", 1),), changed_render=True
+    )
+    overdue = (datetime.now(UTC) + timedelta(seconds=1)).timestamp()
+    runs = HooksAnswer(done=False, reason="WaitingForHook", message="hook smoke runs", deadline=overdue)
+    script.answer(Activity.RUN_HOOKS, runs, failure("ClusterNotReady", "no route"))
+    _reads(script, Trigger.SPEC_CHANGED)
+    stop = replace(script.plan, trigger=Trigger.TIMED_OUT)
+    script.answer(Activity.RESOLVE, Resolved(Decision.STOP, stop, "ClusterNotReady", "no route"))
+    await driver.sync()
+    await script.called(Activity.RECORD, 2)
+    waits = (await driver.open_sync().describe()).run_id  # the first run has continued as new
+    for recorded in (2, 3):
+        await script.called(Activity.RECORD, recorded)
+        _reads(script, Trigger.TIMED_OUT)
+        await driver.sync(SyncRequest(trigger=Trigger.TIMED_OUT, uid="uid-1"))
+    await result(driver.open_sync())
+    await store(driver.client, "sync-hooks-out-of-reach", driver.release.sync, waits)
 
 
 async def _record(stack: Stack, folder: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from dataclasses import replace
 
 import pytest
@@ -9,7 +11,7 @@ from temporalio.client import WorkflowUpdateFailedError
 
 from convoy.policy.trigger import Trigger
 from tests.workflows.doubles import Script, failure
-from tests.workflows.driver import Driver, failed, result, state
+from tests.workflows.driver import Driver, failed, result, state, until
 from workflows.contract import Activity, Approved, Decision, HookRun, HooksAnswer, Resolved, SyncRequest
 
 ASKS = HooksAnswer(done=False, reason="WaitingForApproval", message="hook go waits", awaits=("go",))
@@ -35,6 +37,11 @@ def reads(script: Script, trigger: Trigger, **changes: object) -> None:
     script.answer(Activity.RESOLVE, Resolved(Decision.APPLY, plan))
 
 
+def written(script: Script) -> list[tuple[str, HookRun, Approved]]:
+    """What was written down: of which render, of which run of which hook, and who approved."""
+    return [(one.render_ref, one.run, one.approved) for one in script.args(Activity.APPROVE_HOOK)]
+
+
 async def test_an_approved_hook_goes_on_and_is_told_who_approved_it(
     driver: Driver, asking: Script, waiting: None
 ) -> None:
@@ -43,7 +50,9 @@ async def test_an_approved_hook_goes_on_and_is_told_who_approved_it(
     approved = await driver.approve("go", "ada@example.org")
     assert (approved.hook, approved.by, approved.at[:2]) == ("go", "ada@example.org", "20")
     assert (await result(run)).reason == "Applied"
-    assert [hooks.approvals for hooks in asking.args(Activity.RUN_HOOKS)] == [(), (approved,)]
+    assert written(asking) == [("r1", HookRun("go", 1), approved)]
+    steps = asking.steps()
+    assert steps.index(Activity.APPROVE_HOOK) < len(steps) - 1 - steps[::-1].index(Activity.RUN_HOOKS)
     assert [one.trigger for one in asking.args(Activity.RESOLVE)[1].requests] == [Trigger.APPROVED]
 
 
@@ -92,7 +101,41 @@ async def test_a_hook_is_approved_once(driver: Driver, asking: Script, waiting: 
         await driver.approve("go", "bob")
     gate.open()
     await result(run)
-    assert [one.by for one in asking.args(Activity.RUN_HOOKS)[-1].approvals] == ["ada"]
+    assert [approved.by for _, _, approved in written(asking)] == ["ada"]
+
+
+async def test_while_one_is_written_down_a_second_one_is_refused(
+    driver: Driver, asking: Script, waiting: None
+) -> None:
+    gate = asking.hold(Activity.APPROVE_HOOK)
+    reads(asking, Trigger.APPROVED)
+    run = driver.open_sync()
+    first = asyncio.create_task(driver.approve("go", "ada"))
+    await gate.reached()
+    with pytest.raises(WorkflowUpdateFailedError):
+        await driver.approve("go", "bob")
+    gate.open()
+    assert (await first).by == "ada"
+    await result(run)
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        ("hook go is asked anew: look what it waits for now", "hook go is asked anew"),
+        (failure("DeployFailed", "convoy's own API server: no"), "could not be written down"),
+    ],
+    ids=["it counts for nothing any more", "nobody could write it"],
+)
+async def test_whoever_approves_is_told_where_it_does_not_count(
+    driver: Driver, asking: Script, waiting: None, answer: object, why: str
+) -> None:
+    asking.answer(Activity.APPROVE_HOOK, answer)
+    with pytest.raises(WorkflowUpdateFailedError) as refused:
+        await driver.approve("go", "ada")
+    assert why in str(refused.value.cause)
+    assert asking.steps().count(Activity.RESOLVE) == 1
+    assert (await state(driver.open_sync()))["awaits"] == ["go"]
 
 
 async def test_an_approval_while_the_wait_is_recorded_is_not_lost(driver: Driver, asking: Script) -> None:
@@ -115,22 +158,18 @@ async def test_an_approval_during_a_tick_is_not_lost(driver: Driver, asking: Scr
     await driver.approve("go", "ada")
     gate.open()
     await result(run)
-    assert [one.by for one in asking.args(Activity.RUN_HOOKS)[1].approvals] == ["ada"]
+    assert [approved.by for _, _, approved in written(asking)] == ["ada"]
 
 
-async def test_an_approval_outlives_a_pass_that_fails_before_it_is_written_down(
+async def test_an_approval_outlives_the_run_that_fails_behind_it(
     driver: Driver, asking: Script, waiting: None
 ) -> None:
-    gate = asking.hold(Activity.DRY_RUN)
-    asking.answer(Activity.DRY_RUN, failure("DeployFailed", "no"))
-    reads(asking, Trigger.PERIODIC)
+    asking.answer(Activity.RUN_HOOKS, failure("ClusterNotReady", "no route"))
+    reads(asking, Trigger.APPROVED)
     run = driver.open_sync()
-    await driver.sync(SyncRequest(trigger=Trigger.PERIODIC, uid="uid-1"))
-    await gate.reached()
     await driver.approve("go", "ada")
-    gate.open()
-    assert (await result(run)).reason == "Applied"
-    assert [one.by for one in asking.args(Activity.RUN_HOOKS)[1].approvals] == ["ada"]
+    assert (await failed(run)).type == "ClusterNotReady"
+    assert [approved.by for _, _, approved in written(asking)] == ["ada"]
 
 
 async def test_an_approval_that_stands_in_the_status_is_not_taken_for_the_next_run(
@@ -145,7 +184,7 @@ async def test_an_approval_that_stands_in_the_status_is_not_taken_for_the_next_r
     run = driver.open_sync()
     await driver.sync(SyncRequest(trigger=Trigger.SPEC_CHANGED, uid="uid-1", id="new"))
     await result(run)
-    assert [len(hooks.approvals) for hooks in asking.args(Activity.RUN_HOOKS)] == [0, 1, 0]
+    assert [hooks.approvals for hooks in asking.args(Activity.RUN_HOOKS)] == [(), (), ()]
 
 
 async def test_an_approval_of_one_render_does_not_count_for_the_next(
@@ -159,9 +198,7 @@ async def test_an_approval_of_one_render_does_not_count_for_the_next(
     await driver.approve("go", "ada")
     gate.open()
     await result(run)
-    assert [hooks.approvals for hooks in asking.args(Activity.RUN_HOOKS)] == [()] * len(
-        asking.args(Activity.RUN_HOOKS)
-    )
+    assert [ref for ref, _, _ in written(asking)] == ["r1"]
 
 
 async def test_an_approval_after_the_sync_is_taken_too(driver: Driver, script: Script) -> None:
@@ -172,8 +209,30 @@ async def test_an_approval_after_the_sync_is_taken_too(driver: Driver, script: S
     run = driver.open_sync()
     approved: Approved = await driver.approve("go", "ada")
     await result(run)
-    assert script.args(Activity.RUN_HOOKS)[-1].approvals == (approved,)
+    assert written(script) == [("r1", HookRun("go", 1), approved)]
     assert script.steps().count(Activity.APPLY_WAVE) == 2
+
+
+@pytest.mark.parametrize("step", [Activity.RUN_HOOKS, Activity.RESOLVE])
+async def test_an_approval_after_the_sync_is_taken_while_the_cluster_is_out_of_reach(
+    driver: Driver, script: Script, step: Activity
+) -> None:
+    script.plan = replace(script.plan, post_sync=(HookRun("go", 1),), changed_render=True)
+    script.answer(Activity.RUN_HOOKS, replace(ASKS, deadline=time.time() + 1))
+    reads(script, Trigger.SPEC_CHANGED)
+    if step is Activity.RESOLVE:
+        stop = replace(script.plan, trigger=Trigger.TIMED_OUT)
+        script.answer(Activity.RESOLVE, Resolved(Decision.STOP, stop, "ClusterNotReady", "no route"))
+    else:
+        reads(script, Trigger.TIMED_OUT, changed_render=False)
+        script.answer(Activity.RUN_HOOKS, failure("ClusterNotReady", "no route"))
+    run = await driver.sync()
+    await script.called(Activity.RECORD, 2)
+    view = await until(run, lambda view: "no route" in view["message"])
+    assert (view["phase"], view["awaits"]) == ("PostSync", ["go"])
+    reads(script, Trigger.APPROVED, changed_render=False)
+    await driver.approve("go", "ada")
+    assert (await result(run)).reason == "Applied"
 
 
 async def test_a_refused_hook_ends_the_sync(driver: Driver, asking: Script, waiting: None) -> None:

@@ -302,10 +302,27 @@ async def test_a_failed_post_sync_hook_is_told_and_changes_nothing(driver: Drive
 async def test_post_sync_hooks_that_cannot_be_run_change_nothing_either(
     driver: Driver, after: Script
 ) -> None:
-    after.answer(Activity.RUN_HOOKS, failure("ClusterNotReady", "no route"))
+    after.answer(Activity.RUN_HOOKS, failure("Unsupported", "not there"))
     settled = await result(await driver.sync())
     assert (settled.status, settled.reason) == ("True", "Applied")
+    assert settled.message.endswith("; postSync hooks: Unsupported: not there")
+
+
+async def test_post_sync_hooks_are_tried_again_where_the_cluster_is_out_of_reach(
+    driver: Driver, after: Script
+) -> None:
+    after.answer(Activity.RUN_HOOKS, failure("ClusterNotReady", "no route"))
+    settled = await driver.sync_now()
+    assert (settled.status, settled.reason) == ("True", "Applied")
     assert settled.message.endswith("; postSync hooks: ClusterNotReady: no route")
+    view = await state(driver.open_sync())
+    assert (view["phase"], bool(view["deadline"])) == ("PostSync", True)
+    reads(after, Trigger.TIMED_OUT, changed_render=False)
+    run = driver.open_sync()
+    await driver.sync(SyncRequest(trigger=Trigger.TIMED_OUT, uid="uid-1"))
+    assert (await result(run)).reason == "Applied"
+    assert after.steps().count(Activity.RUN_HOOKS) == 2
+    assert after.steps().count(Activity.APPLY_WAVE) == 2
 
 
 async def test_a_tick_behind_a_success_is_a_sync_of_its_own_that_starts_no_hook_twice(

@@ -17,7 +17,7 @@ from workflows.contract.drift import (
     Verdict,
 )
 from workflows.contract.health import HealthAnswer, HealthCheck, Observed, ObserveInput, Watch, WaveHealth
-from workflows.contract.hooks import Approved, HooksAnswer, HooksInput
+from workflows.contract.hooks import Approved, ApproveInput, HooksAnswer, HooksInput
 from workflows.contract.names import (
     MAX_ID,
     OBSERVING,
@@ -57,6 +57,7 @@ __all__ = [
     "STATE_QUERY",
     "TASK_QUEUE",
     "Activity",
+    "ApproveInput",
     "Approved",
     "AskSync",
     "BadWorkflowId",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from convoy.api.hooks import HookStage
-from workflows.contract.plan import Plan
+from workflows.contract.plan import HookRun, Plan
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +19,19 @@ class Approved:
 
 
 @dataclass(frozen=True, slots=True)
+class ApproveInput:
+    """Write into `status.hooks` who lets a run of a hook go on.
+
+    The answer is empty, or says why it does not wait any more.
+    """
+
+    uid: str
+    render_ref: str
+    run: HookRun
+    approved: Approved
+
+
+@dataclass(frozen=True, slots=True)
 class HooksInput:
     """Bring the hooks of one stage as far as they go now: create what is due, take the results, write `status.hooks`.
 
@@ -29,6 +42,7 @@ class HooksInput:
     plan: Plan
     stage: HookStage
     approvals: tuple[Approved, ...] = ()
+    """Of runs that were open before approvals were written at once (`ApproveInput`)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,6 +67,7 @@ class Activity(StrEnum):
     APPLY_WAVE = "apply-wave"
     CHECK_HEALTH = "check-health"
     RUN_HOOKS = "run-hooks"
+    APPROVE_HOOK = "approve-hook"
     PRUNE = "prune"
     WRITE_INVENTORY = "write-inventory"
     REAPPLY = "reapply"

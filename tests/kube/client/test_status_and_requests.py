@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from convoy.api.names import SYNC_FORCE_REQUESTED_AT, SYNC_REQUESTED_AT
+from convoy.api.names import HEALTH_REQUESTED_AT, MANAGER, SYNC_FORCE_REQUESTED_AT, SYNC_REQUESTED_AT
 from convoy.api.objects import Manifest
 from convoy.api.times import parse_time
 from convoy.kube.annotate import request_sync
@@ -127,3 +127,24 @@ async def test_a_request_for_a_release_made_anew_is_refused(home: KubeClient, re
     with pytest.raises(UidMismatch):
         await request_sync(home, release, "it", now=NOW, uid="another")
     assert await annotations_of(home, release) == {}
+
+
+async def test_a_loop_of_convoys_leaves_a_request_alone_that_no_pass_has_seen(
+    home: KubeClient, release: str
+) -> None:
+    asked = await request_sync(home, release, "it", now=NOW)
+
+    assert await request_sync(home, release, "it", now=NOW, by=HEALTH_REQUESTED_AT) == asked
+    assert await annotations_of(home, release) == {SYNC_REQUESTED_AT: asked}
+
+    await write_status(
+        home,
+        RELEASES,
+        release,
+        "it",
+        manager=MANAGER,
+        build=lambda _: {"handled": {"syncRequestedAt": asked}},
+    )
+    later = await request_sync(home, release, "it", now=NOW, by=HEALTH_REQUESTED_AT)
+    assert later > asked
+    assert await annotations_of(home, release) == {SYNC_REQUESTED_AT: later, HEALTH_REQUESTED_AT: later}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from convoy.api.objects import Manifest, key_of
 from convoy.api.release import HealthCheck
 from convoy.api.rendered import Render, RenderedObject
-from convoy.health.assessment import OBJECTS_LISTED, OBJECTS_NAMED, Assessment
+from convoy.health.assessment import OBJECTS_LISTED, OBJECTS_NAMED, Assessment, RenderHealth
 from convoy.health.checks import health_checks
 from convoy.health.judge import needs_reading
 from convoy.health.phase import ObjectHealth, Phase
@@ -55,6 +55,12 @@ def test_a_wave_that_is_not_applied_yet_is_unknown_and_keeps_the_render_progress
     assert [wave["phase"] for wave in health.tree()["waves"]] == ["Healthy", "Unknown"]
     assert (health.phase, health.message) == (Phase.PROGRESSING, "1 object healthy; not applied yet: wave 1")
     assert found.to_read() == [POD]
+
+
+def test_a_render_that_nobody_can_look_at_is_unknown_and_says_why() -> None:
+    health = RenderHealth("sha256:1", (), unknown="no route to the cluster")
+    assert (health.phase, health.message) == (Phase.UNKNOWN, "no route to the cluster")
+    assert health.tree() == {"renderRef": "sha256:1", "phase": "Unknown", "waves": [], "unhealthy": []}
 
 
 def test_one_wave_is_judged_alone() -> None:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from convoy.api.inventory import ReleaseInventory
 from convoy.api.release import Release
 from convoy.health.observed import (
     NOT_HEALTHY,
     HealthyRender,
+    applied_since,
     healthy_render,
     last_healthy_render,
     trouble_of,
@@ -36,6 +39,41 @@ def test_what_was_healthy_for_a_moment_was_healthy() -> None:
     assert flapped.since("2026-01-02T04:00:00Z") == "", "healthy before this rollout"
     assert flapped.since("") == ""
     assert healthy_render(inventory(phase="Healthy", healthyAt=AT)).since("2026-01-02T04:00:00Z") == REF
+
+
+BEGAN, LATER = "2026-01-02T03:04:06Z", "2026-01-02T03:05:00Z"
+
+
+@pytest.mark.parametrize(
+    ("ref", "reason", "applied_at", "expected"),
+    [
+        (REF, "Applied", LATER, True),
+        (REF, "HookFailed", AT, False),
+        (REF, "WaitingForHook", AT, False),
+        (REF, None, AT, False),
+        (REF, "DeployFailed", LATER, True),
+        (REF, "Applied", AT, True),
+        (OTHER_REF, "DeployFailed", AT, False),
+    ],
+    ids=[
+        "it has",
+        "a hook of the forced sync failed",
+        "a hook of the forced sync runs",
+        "its sync runs",
+        "and a later resync failed",
+        "and then a person took his time",
+        "the sync of another render failed in the middle",
+    ],
+)
+def test_a_rollout_has_applied_its_render_where_a_sync_since_it_began_has(
+    ref: str, reason: str | None, applied_at: str, expected: bool
+) -> None:
+    status = {
+        "lastAttempted": {"renderRef": ref} | ({"reason": reason} if reason else {}),
+        "lastSuccessful": {"renderRef": REF, "appliedAt": applied_at},
+    }
+
+    assert applied_since(release(status=status), REF, BEGAN) is expected
 
 
 def test_the_last_healthy_render_is_the_newest_of_the_history_that_was_healthy() -> None:

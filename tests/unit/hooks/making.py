@@ -32,6 +32,7 @@ def release(
     applied: tuple[str, ...] = (),
     asked: str = "",
     heal: str = "",
+    **spec: Any,
 ) -> Release:
     annotations = {SYNC_REQUESTED_AT: asked} if asked else {}
     annotations |= {SELF_HEAL_REQUESTED_AT: heal} if heal else {}
@@ -45,6 +46,7 @@ def release(
                 "clusterRef": {"name": "c"},
                 "source": {"inline": {"files": {}}},
                 "content": {"manifests": {}},
+                **spec,
             },
             "lifecycle": {"preSync": list(pre), "postSync": post or []},
             "status": status,

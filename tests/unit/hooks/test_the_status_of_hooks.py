@@ -48,8 +48,19 @@ def test_a_hook_that_is_gone_is_dropped() -> None:
         (entry("a", "Succeeded"), entry("a", "Running")),
         (entry("a", "Running"), entry("a", "Pending")),
         (entry("a", "Pending", ref=B), entry("a", "Running", ref=A)),
+        (entry("a", "Succeeded"), entry("a", "Failed", message="it was deleted while it ran")),
+        (entry("a", "Failed"), entry("a", "Approved", approvedBy="ada")),
+        (entry("a", "Approved", approvedBy="ada"), entry("a", "Approved", approvedBy="bob")),
     ],
-    ids=["a later run", "a result", "a Job that was seen", "another render"],
+    ids=[
+        "a later run",
+        "a result",
+        "a Job that was seen",
+        "another render",
+        "a success",
+        "a failure",
+        "who approved",
+    ],
 )
 def test_a_late_attempt_takes_nothing_back(stored: dict[str, Any], late: dict[str, Any]) -> None:
     with pytest.raises(Fenced):
