@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 
+from pydantic import ValidationError
 from temporalio import workflow
 from temporalio.exceptions import ActivityError, ApplicationError
 
@@ -35,7 +36,9 @@ ATTEMPT = timedelta(minutes=20)
 """Above what the activity takes by itself."""
 
 
-@workflow.defn(name="Health")
+@workflow.defn(
+    name="Health", failure_exception_types=[ValidationError]
+)  # input of another shape fails the run
 class Health:
     """Watches what was applied until it is healthy or has failed."""
 
