@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from convoy.api.names import SYNC_FORCE_REQUESTED_AT, SYNC_REQUESTED_AT
+from convoy.api.names import HEALTH_REQUESTED_AT, SYNC_FORCE_REQUESTED_AT, SYNC_REQUESTED_AT
 from convoy.api.objects import Manifest
 from convoy.api.times import parse_time
 from convoy.kube.annotate import request_sync
@@ -123,6 +123,22 @@ async def test_a_forced_request_is_a_request_too(home: KubeClient, release: str)
     forced = await request_sync(home, release, "it", now=NOW, force=True)
     assert forced > plain
     assert await annotations_of(home, release) == {SYNC_REQUESTED_AT: forced, SYNC_FORCE_REQUESTED_AT: forced}
+
+
+async def test_health_writes_nothing_over_a_request_that_no_pass_has_seen(
+    home: KubeClient, release: str
+) -> None:
+    asked = await request_sync(home, release, "it", now=NOW)
+    assert await request_sync(home, release, "it", now=NOW, by=HEALTH_REQUESTED_AT) == asked
+    assert await annotations_of(home, release) == {SYNC_REQUESTED_AT: asked}
+
+
+async def test_a_person_and_health_at_the_same_moment_lose_no_request(home: KubeClient, release: str) -> None:
+    person, *_ = await asyncio.gather(
+        request_sync(home, release, "it", now=NOW),
+        *(request_sync(home, release, "it", now=NOW, by=HEALTH_REQUESTED_AT) for _ in range(5)),
+    )
+    assert (await annotations_of(home, release))[SYNC_REQUESTED_AT] == person
 
 
 async def test_a_request_for_a_release_made_anew_is_refused(home: KubeClient, release: str) -> None:
