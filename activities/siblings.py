@@ -7,6 +7,8 @@ from convoy.api.release import Release
 from convoy.kube.client import KubeClient
 from convoy.kube.reflector import Reflector
 from convoy.kube.resources import RELEASES
+from convoy.kube.retry import with_retries
+from convoy.policy.cluster_waves import lower_waves_changed, seen_lower_waves
 
 _SPEC = ("clusterRef", "clusterWave", "suspend")
 _STATUS = ("conditions", "lastAttempted", "lastSuccessful")
@@ -16,6 +18,7 @@ class Siblings:
     """The Releases of the installation, as far as cluster waves ask for them."""
 
     def __init__(self, home: KubeClient) -> None:
+        self._home = home
         self._reflector = Reflector(home, RELEASES, project=cut)
 
     async def run(self) -> None:
@@ -30,6 +33,18 @@ class Siblings:
         """Return whether a Release with this UID is there and not being deleted, as far as the copy knows."""
         found = self._reflector.get(namespace, name)
         return found is not None and found.metadata.uid == uid and found.metadata.deletion_timestamp is None
+
+    async def beside(self, release: Release, *, told: bool) -> list[Release]:
+        """Return the Releases of this one's namespace.
+
+        `told`: a pass is made since a lower cluster wave changed. Where the copy knows nothing of that yet, it lags
+        behind the watcher's, and the Releases are read live.
+        """
+        namespace, handled = release.metadata.namespace, release.status.handled.lower_waves or ""
+        local = self.of(namespace)
+        if not told or lower_waves_changed(handled, seen_lower_waves(release, local)):
+            return local
+        return [cut(tree) for tree in await with_retries(lambda: self._home.list(RELEASES, namespace))]
 
     def of(self, namespace: str) -> list[Release]:
         """Return the Releases of one namespace."""
