@@ -34,6 +34,7 @@ from convoy.kube.retry import with_retries
 from convoy.kube.status import write_status
 from convoy.policy.trigger import Trigger, health_digest
 from convoy.sync.ledger import is_of
+from convoy.sync.release_status import attempted_ref
 from workflows.contract import ReleaseId, SyncRequest
 
 
@@ -59,7 +60,7 @@ async def report_health(
     wave_done: bool = False,
     details: bool = True,
 ) -> Reported:
-    """Write the health of a render of the Release `tree`, where it says something new.
+    """Write the health of a render of the Release `tree`, where it says something new and no other was attempted since.
 
     `generation` is that of the spec whose render it is; None: the one that was reconciled last. `ask`: a render that
     becomes healthy for the first time is worth a /sync request (`reference/sync-policy`); a sync that finds it itself
@@ -84,7 +85,11 @@ async def report_health(
             services.home, namespace, name, now=now, by=HEALTH_REQUESTED_AT, uid=uid
         )
 
+    known_ref = health_of(inventory).get("renderRef")
+
     def of_inventory(latest: Manifest) -> Manifest | None:
+        if health_of(latest).get("renderRef") not in (known_ref, health.render_ref):
+            return None  # a sync has written the health of a newer render meanwhile
         before, after = health_of(latest), next_health(health_of(latest), health, now=now)
         same = verdict(before) == verdict(after)
         return None if same and (not details or unhealthy(before) == unhealthy(after)) else {"health": after}
@@ -100,7 +105,7 @@ async def report_health(
     )
 
     def of_release(latest: Manifest) -> Manifest | None:
-        if latest["metadata"]["uid"] != uid:
+        if latest["metadata"]["uid"] != uid or attempted_ref(latest) != attempted_ref(tree):
             return None
         about = observed_generation(latest) if generation is None else generation
         return healthy_status(latest, health, generation=about, now=now)
