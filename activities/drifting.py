@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from itertools import islice
 
 import msgspec
@@ -32,10 +32,12 @@ from convoy.kube.resources import INVENTORIES, RELEASES
 from convoy.kube.retry import with_retries
 from convoy.policy.heal import heals
 from convoy.policy.request import force_pending, pending_request
-from convoy.policy.spread import tick_period
+from convoy.policy.spread import stored_interval, tick_period
 from convoy.policy.trigger import is_unfinished, reasons_to_sync, seen
+from convoy.sync.interruptions import Fenced
 from convoy.sync.live import read_live
-from workflows.contract import Activity, Cause, DriftInput, DriftReport, Verdict
+from convoy.sync.release_status import applied_ref
+from workflows.contract import Activity, DriftInput, DriftReport, Verdict
 
 CHANGES = "drift"
 """Name of the blob with the changes that the latest pass of a Release found (D37).
@@ -89,18 +91,18 @@ class Drifting:
     async def drift_pass(self, asked: DriftInput) -> DriftReport:
         """Compare the desired render with the cluster and write InSync."""
         began_at = format_time(datetime.now(UTC))
-        async with Lease():
-            report = await self._report_of_a_pass(asked)
+        async with Lease() as lease:
+            report = await self._report_of_a_pass(asked, lease)
         return replace(report, began_at=began_at)
 
-    async def _report_of_a_pass(self, asked: DriftInput) -> DriftReport:
+    async def _report_of_a_pass(self, asked: DriftInput, lease: Lease) -> DriftReport:
         for _ in range(_TORN_PASSES):
             subject = await self._subject(asked)
             if isinstance(subject, DriftReport):
                 return subject
             found = await self._pass(subject.release)
             if await self._is_undisturbed(subject):
-                return await self._conclude(asked, subject, found)
+                return await self._conclude(asked, subject, found, lease)
         return DriftReport(Verdict.BUSY, subject.uid, tick=subject.tick)
 
     async def _subject(self, asked: DriftInput) -> _Subject | DriftReport:
@@ -112,26 +114,43 @@ class Drifting:
         if tree["metadata"].get("deletionTimestamp"):
             # The observer skips a Release that is being deleted (`reference/drift`, When the observer checks).
             # Its teardown is asked for at each tick, since a run that was terminated by hand asks for nothing.
-            return DriftReport(Verdict.SKIPPED, uid, tick=self._tick(None), reconcile=True)
+            return DriftReport(Verdict.SKIPPED, uid, tick=self._tick(tree), reconcile=True)
         try:
             release = Release.read(tree)
         except ConvoyError as error:
             await write_in_sync(self._services.home, tree, undetermined(error.message))
-            return DriftReport(Verdict.UNDETERMINED, uid, error.message, tick=self._tick(None))
-        tick = self._tick(release.spec.sync_policy.interval)
-        if self._sync_is_running(tree, release) and (asked.patient or await self._run_is_open()):
+            return DriftReport(
+                Verdict.UNDETERMINED,
+                uid,
+                error.message,
+                tick=self._tick(tree),
+                spec_hash=spec_hash(tree),
+                render_ref=applied_ref(tree),
+            )
+        tick = self._tick(tree)
+        if self._sync_is_running(tree, release) and (not asked.ticked or await self._run_is_open()):
             return DriftReport(Verdict.BUSY, uid, tick=tick)
         return _Subject(tree, release, tick, await self._marks(tree))
 
-    async def _conclude(self, asked: DriftInput, subject: _Subject, found: _Pass) -> DriftReport:
+    async def _conclude(
+        self, asked: DriftInput, subject: _Subject, found: _Pass, lease: Lease
+    ) -> DriftReport:
         """Say what a pass found, on the Release and to the workflow."""
+        if lease.lost:
+            raise Fenced  # this worker was frozen: another one has made the pass again
         release = subject.release
         await write_in_sync(self._services.home, subject.tree, found.verdict)
         await recheck(self._services, subject.tree, found.health)
         report = await self._report(asked, release, found)
-        if asked.cause is Cause.TICK and not release.spec.sync_policy.automatic:
-            await report_manual(self._services.home, release, found.render_ref)
-        return replace(report, uid=subject.uid, tick=subject.tick)
+        if asked.ticked and not release.spec.sync_policy.automatic:
+            await report_manual(self._services.home, subject.tree, release, found.render_ref)
+        return replace(
+            report,
+            uid=subject.uid,
+            tick=subject.tick,
+            spec_hash=spec_hash(subject.tree),
+            render_ref=applied_ref(subject.tree),
+        )
 
     async def _read(self) -> Manifest | None:
         name, home = this_release(), self._services.home
@@ -140,8 +159,8 @@ class Drifting:
         except NotFound:
             return None
 
-    def _tick(self, interval: timedelta | None) -> float:
-        period = tick_period(interval, self._services.settings.resync)
+    def _tick(self, tree: Manifest) -> float:
+        period = tick_period(stored_interval(tree), self._services.settings.resync)
         return period.total_seconds() if period else 0.0
 
     def _sync_is_running(self, tree: Manifest, release: Release) -> bool:
@@ -152,7 +171,7 @@ class Drifting:
         return bool(reasons_to_sync(release, seen(release, spec_hash=spec_hash(tree), siblings=siblings)))
 
     async def _run_is_open(self) -> bool:
-        """Whether Temporal knows the sync that the status tells of: one ended by hand leaves its status behind."""
+        """Whether Temporal knows the sync that the status tells of: one ended by hand will never say that it is."""
         return await self._services.signals.sync_is_open(this_release())
 
     async def _is_undisturbed(self, subject: _Subject) -> bool:
@@ -235,4 +254,5 @@ def _reconcile_is_due(release: Release, found: _Pass) -> bool:
     """A tick asks Sync for a reconcile, unless this pass can report all that a manual-mode reconcile would."""
     if release.spec.sync_policy.automatic or not found.render_ref:
         return True
-    return pending_request(release) is not None or force_pending(release) is not None
+    asked = pending_request(release) is not None or force_pending(release) is not None
+    return asked or is_unfinished(release)  # one that was ended by hand is made again

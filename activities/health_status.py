@@ -35,6 +35,7 @@ from convoy.kube.retry import with_retries
 from convoy.kube.status import write_status
 from convoy.policy.trigger import Trigger, health_digest
 from convoy.sync.ledger import is_of
+from convoy.sync.release_status import attempted_ref
 from workflows.contract import SyncRequest
 
 
@@ -115,7 +116,11 @@ async def write_health(
     """
     namespace, name, now = tree["metadata"]["namespace"], tree["metadata"]["name"], datetime.now(UTC)
 
+    known_ref = health_of(inventory).get("renderRef")
+
     def of_inventory(latest: Manifest) -> Manifest | None:
+        if health_of(latest).get("renderRef") not in (known_ref, health.render_ref):
+            return None  # a sync has written the health of a newer render meanwhile
         before, after = health_of(latest), next_health(health_of(latest), health, now=now)
         same = verdict(before) == verdict(after)
         return None if same and (not details or unhealthy(before) == unhealthy(after)) else {"health": after}
@@ -131,6 +136,8 @@ async def write_health(
     )
 
     def of_release(latest: Manifest) -> Manifest | None:
+        if attempted_ref(latest) != attempted_ref(tree):
+            return None  # a sync of another render has begun since
         about = observed_generation(latest) if generation is None else generation
         return healthy_status(latest, health, generation=about, now=now)
 

@@ -15,9 +15,15 @@ from typing import Any, Self
 
 from temporalio import activity
 
+from convoy.api.objects import Manifest
+from convoy.sync.interruptions import Fenced
+
 BEAT_SECONDS = 5.0
 SILENCE_SECONDS = 30.0
 """The longest silence of an attempt that was given no heartbeat timeout."""
+
+Build = Callable[[Manifest], Manifest | None]
+"""Makes a manager's status of an object as it is; None: there is nothing to write (`write_status`)."""
 
 
 class Lease:
@@ -65,6 +71,19 @@ class Lease:
     def should_stop(self) -> bool:
         """Whether to stop before the next request: the right is lost, or the worker shuts down."""
         return self.lost or self._shutting_down()
+
+    def fenced(self, build: Build) -> Build:
+        """Return what builds a status only while the right lasts, and otherwise raises `Fenced`.
+
+        A write that lost against others is built again, so a worker that was frozen in it would overwrite them.
+        """
+
+        def build_while_it_lasts(tree: Manifest) -> Manifest | None:
+            if self.lost:
+                raise Fenced
+            return build(tree)
+
+        return build_while_it_lasts
 
     async def _run(self) -> None:
         while not self.lost:

@@ -9,6 +9,7 @@ import structlog
 
 from activities.assessing import look_at_applied
 from activities.health_status import report_health
+from activities.own_release import read_release
 from activities.services import Services
 from activities.watching import is_latest
 from convoy.api.errors import ConvoyError
@@ -23,6 +24,7 @@ from convoy.health.status import says_already
 from convoy.kube.errors import ApiError
 from convoy.kube.targets import Target
 from convoy.store.renders import RenderMissing
+from convoy.sync.release_status import attempted_ref
 from workflows.contract import ReleaseId, Watch
 
 log = structlog.get_logger(__name__)
@@ -56,7 +58,10 @@ async def recheck(services: Services, tree: Manifest, assessment: Assessment | N
         health = await look_at_applied(services, release, ref, assessment)
         if (known.render_ref, known.phase) == (ref, health.phase) and says_already(tree, health):
             return
-        await report_health(services, tree, health)
+        latest = await read_release(services.home, metadata.uid)
+        if attempted_ref(latest) != attempted_ref(tree):
+            return  # a sync of another render has begun since the pass read the Release
+        await report_health(services, latest, health)
     except (ConvoyError, ApiError, RenderMissing) as error:
         log.warning("health-not-looked-at", release=f"{metadata.namespace}/{metadata.name}", error=str(error))
         return

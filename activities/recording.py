@@ -25,6 +25,7 @@ from convoy.api.names import MANAGER, MANAGER_RETRY, SYNC_FORCE_REQUESTED_AT
 from convoy.api.objects import Manifest
 from convoy.api.release import HISTORY_LIMIT, Release, SyncPolicy
 from convoy.api.release_status import Rollout
+from convoy.api.spec_hash import spec_hash
 from convoy.health.rollout import RolloutPhase, is_rolled_back
 from convoy.hooks.failures import failed_runs, why_failed, with_failed_post_sync
 from convoy.kube.errors import NotFound, UidMismatch
@@ -34,9 +35,8 @@ from convoy.kube.status import write_status
 from convoy.policy.request import with_annotation_faults
 from convoy.policy.trigger import Trigger
 from convoy.sync.claim import let_go
-from convoy.sync.interruptions import Fenced
 from convoy.sync.ledger import Ledger
-from convoy.sync.release_status import Attempt, Result, WaveProgress, rolled_out, settled
+from convoy.sync.release_status import Attempt, Result, WaveProgress, applied_ref, rolled_out, settled
 from workflows.contract import (
     Activity,
     Outcome,
@@ -87,6 +87,10 @@ class Recording:
         if done.health is not None:
             await self._tell_health(plan, done.health)
         known = await with_retries(lambda: home.get(RELEASES, release.namespace, release.name))
+        if not plan.uid:
+            # Asked for by hand, and the pass failed before it knew whose it is: that of whoever has the name.
+            plan = replace(plan, uid=known["metadata"]["uid"])
+            done = replace(done, plan=plan)
         if _is_superseded(known, plan):
             return Recorded("", f"Release {release} was made again, or another run has taken over")
         assessed = Assessed(known)
@@ -96,15 +100,19 @@ class Recording:
         rollout = await self._rollout(known, done, _settled(known, done, assessed, now))
 
         def build(tree: Manifest) -> Manifest | None:
-            if lease.lost:
-                raise Fenced  # this worker was frozen: another one has written this result
             if _is_superseded(tree, plan):
                 return None
             status = _settled(tree, done, assessed, now)
             return rolled_out(tree, status, rollout, now=now) if rollout is not None else status
 
         tree = await write_status(
-            home, RELEASES, release.namespace, release.name, manager=MANAGER, build=build, known=known
+            home,
+            RELEASES,
+            release.namespace,
+            release.name,
+            manager=MANAGER,
+            build=lease.fenced(build),
+            known=known,
         )
         if _is_superseded(tree, plan):
             return Recorded("", f"Release {release} was made again, or another run has taken over")
@@ -214,13 +222,20 @@ def _result(done: RecordInput, message: str) -> Result:
 
 
 def _ended(tree: Manifest, done: RecordInput) -> SyncEnded:
-    uid, reason = done.plan.uid, done.outcome.reason
+    ended = SyncEnded(
+        done.plan.uid,
+        done.outcome.reason,
+        SyncPolicy(),
+        spec_hash=spec_hash(tree),
+        render_ref=applied_ref(tree),
+    )
     try:
         release = Release.read(tree)
     except ConvoyError:
-        return SyncEnded(uid, reason, SyncPolicy())  # such a spec is a terminal failure: no backoff counts
+        return ended  # such a spec is a terminal failure: no backoff counts
     due = rollout_due(release)
-    return SyncEnded(uid, reason, release.spec.sync_policy, due.timestamp() if due is not None else 0.0)
+    due_at = due.timestamp() if due is not None else 0.0
+    return replace(ended, policy=release.spec.sync_policy, rollout_due=due_at)
 
 
 def _count(outcome: Outcome) -> None:

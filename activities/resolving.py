@@ -88,10 +88,10 @@ class Resolving:
         """Steps 1 to 5 of a reconcile (design 03): all that comes before the eight steps of the sync."""
         if asked.delay_ms:
             await asyncio.sleep(asked.delay_ms / 1000)
-        async with Lease():
-            return await self._resolve(asked.requests)
+        async with Lease() as lease:
+            return await self._resolve(asked.requests, lease)
 
-    async def _resolve(self, requests: tuple[SyncRequest, ...]) -> Resolved:
+    async def _resolve(self, requests: tuple[SyncRequest, ...], lease: Lease) -> Resolved:
         home, name = self._services.home, this_release()
         try:
             tree = await with_retries(lambda: home.get(RELEASES, name.namespace, name.name))
@@ -104,7 +104,12 @@ class Resolving:
             release = Release.read(tree)
         except ConvoyError as error:
             release, fault = cut(tree), error
-        siblings = self._services.siblings.lower(release)
+        told = any(wish.trigger is Trigger.LOWER_WAVE_CHANGED for wish in wishes)
+        siblings = (
+            await self._services.siblings.lower_as_told(release)
+            if told
+            else self._services.siblings.lower(release)
+        )
         health = await self._health(wishes)
         now = seen(release, spec_hash=spec_hash(tree), health=health, siblings=siblings)
         trigger = trigger_of(release, wishes, reasons_to_sync(release, now))
@@ -114,14 +119,14 @@ class Resolving:
             )
         plan = _plan(release, trigger)
         inventory = await inventory_of(self._services, release) if is_watched(release) else ReleaseInventory()
-        if not await self._begin(tree, now, healthy=healthy_render(inventory)):
+        if not await self._begin(tree, now, lease, healthy=healthy_render(inventory)):
             return Resolved(Decision.NOTHING, message=f"Release {name} is gone")
         if release.metadata.deletion_timestamp is not None:
             return Resolved(Decision.TEARDOWN, plan)
         if fault is not None:
             return Resolved(Decision.STOP, plan, fault.reason, fault.message)
         try:
-            return await self._decide(release, siblings, plan, inventory)
+            return await self._decide(release, siblings, plan, inventory, lease)
         except ConvoyError as error:
             return Resolved(Decision.STOP, plan, error.reason, error.message)
 
@@ -135,7 +140,7 @@ class Resolving:
         except NotFound:
             return ""
 
-    async def _begin(self, tree: Manifest, handled: Handled, *, healthy: HealthyRender) -> bool:
+    async def _begin(self, tree: Manifest, handled: Handled, lease: Lease, *, healthy: HealthyRender) -> bool:
         """Say what this pass has seen; whether the Release is still there."""
         info, uid = activity.info(), tree["metadata"]["uid"]
 
@@ -149,15 +154,22 @@ class Resolving:
                 healthy=healthy,
             )
 
-        written = await write_release_status(self._services.home, uid, build, manager=MANAGER, known=tree)
+        written = await write_release_status(
+            self._services.home, uid, lease.fenced(build), manager=MANAGER, known=tree
+        )
         return written is not None
 
     async def _decide(
-        self, release: Release, siblings: list[Release], plan: Plan, inventory: ReleaseInventory
+        self,
+        release: Release,
+        siblings: list[Release],
+        plan: Plan,
+        inventory: ReleaseInventory,
+        lease: Lease,
     ) -> Resolved:
         if release.spec.suspend:
             raise Suspended("spec.suspend is true; set it to false to go on")
-        release = await self._roll(release, await rollout_now(self._services, release, inventory))
+        release = await self._roll(release, await rollout_now(self._services, release, inventory), lease)
         # A forced sync starts over, also with what has failed (`reference/sync-policy`, Forced sync).
         desired = await self._desired(with_rollout(release, None) if plan.forced else release)
         plan = _with_render(
@@ -170,12 +182,12 @@ class Resolving:
         if blocker is not None:
             raise WaitingForClusterWave(blocker.message)
         await end_unwanted(self._services, release, desired)
-        await self._roll(release, rollout_of_a_sync(release, desired, forced=plan.forced))
+        await self._roll(release, rollout_of_a_sync(release, desired, forced=plan.forced), lease)
         unchanged = not plan.changed_render and not plan.forced and plan.objects <= FAT_LIMIT
         unchanged = unchanged and not may_wait(plan)
         return Resolved(Decision.REAPPLY if unchanged else Decision.APPLY, plan)
 
-    async def _roll(self, release: Release, rollout: Rollout | None) -> Release:
+    async def _roll(self, release: Release, rollout: Rollout | None, lease: Lease) -> Release:
         """Write a rollout that has changed, and return the Release with it (D28)."""
         before = release.status.rollout
         if rollout == before:
@@ -184,7 +196,9 @@ class Resolving:
         def build(tree: Manifest) -> Manifest:
             return rolled_out(tree, own_status(tree), rollout, now=datetime.now(UTC))
 
-        tree = await write_release_status(self._services.home, release.metadata.uid, build, manager=MANAGER)
+        tree = await write_release_status(
+            self._services.home, release.metadata.uid, lease.fenced(build), manager=MANAGER
+        )
         if tree is not None:
             await tell_rollout(self._services, tree, before, rollout)
         return with_rollout(release, rollout)

@@ -7,6 +7,8 @@ from convoy.api.release import Release
 from convoy.kube.client import KubeClient
 from convoy.kube.reflector import Change, Reflector
 from convoy.kube.resources import RELEASES
+from convoy.kube.retry import with_retries
+from convoy.policy.cluster_waves import lower_waves_changed, seen_lower_waves
 from convoy.policy.wave_index import WaveIndex
 
 _SPEC = ("clusterRef", "clusterWave", "suspend")
@@ -17,6 +19,7 @@ class Siblings:
     """The Releases of the installation, as far as cluster waves ask for them."""
 
     def __init__(self, home: KubeClient) -> None:
+        self._home = home
         self._waves = WaveIndex()
         self._reflector = Reflector(home, RELEASES, project=cut, on_event=self._changed)
 
@@ -36,6 +39,17 @@ class Siblings:
     def lower(self, release: Release) -> list[Release]:
         """Return the Releases of lower cluster waves on the Cluster of this one."""
         return self._waves.lower(release)
+
+    async def lower_as_told(self, release: Release) -> list[Release]:
+        """Return the same for a pass that is made since a lower wave changed.
+
+        Where the copy knows nothing of that yet, it lags behind the watcher's, and the Releases are read live.
+        """
+        local, handled = self.lower(release), release.status.handled.lower_waves or ""
+        if lower_waves_changed(handled, seen_lower_waves(release, local)):
+            return local
+        namespace = release.metadata.namespace
+        return [cut(tree) for tree in await with_retries(lambda: self._home.list(RELEASES, namespace))]
 
     def _changed(self, change: Change[Release]) -> None:
         self._waves.change(change.previous, None if change.type == "DELETED" else change.value)

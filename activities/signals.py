@@ -6,10 +6,13 @@ is open, and the server's own signal-with-start command from workflow code never
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from temporalio.client import Client, WorkflowExecutionStatus
 from temporalio.common import Priority, WorkflowIDConflictPolicy, WorkflowIDReusePolicy
 from temporalio.service import RPCError, RPCStatusCode
 
+from convoy.policy.spread import tick_period
 from workflows.contract import (
     Cause,
     Changed,
@@ -29,11 +32,10 @@ HEALTH_WORKFLOW = "Health"
 class Signals:
     """Signals to the workflows of any Release."""
 
-    def __init__(self, client: Client, *, task_queue: str, tick: float) -> None:
+    def __init__(self, client: Client, *, task_queue: str, resync: timedelta) -> None:
         self._client = client
         self._task_queue = task_queue
-        self._tick = tick
-        """Seconds of a Drift workflow's first tick, until its first pass knows the Release's interval."""
+        self._resync = resync
 
     async def sync(self, release: ReleaseId, request: SyncRequest) -> None:
         """Ask for a sync."""
@@ -45,13 +47,9 @@ class Signals:
         summary = f"health of Release {release}"
         await self._signal(HEALTH_WORKFLOW, release.health, SignalName.WATCH, watch, release, summary=summary)
 
-    async def changed(self, release: ReleaseId, event: Changed) -> None:
-        """Tell Drift of an event that starts a pass."""
-        await self._drift(release, event.uid, SignalName.CHANGED, event)
-
     async def ended(self, release: ReleaseId, ended: SyncEnded) -> None:
         """Tell Drift how a pass of Sync ended."""
-        await self._drift(release, ended.uid, SignalName.OUTCOME, ended)
+        await self._drift(release, ended.uid, ended.policy.interval, ended)
 
     async def deleted(self, release: ReleaseId, uid: str) -> None:
         """Tell Drift that its Release is gone, if there is a Drift to tell."""
@@ -61,9 +59,9 @@ class Signals:
         """Tell a Sync that its wait may be over. Where none is open there is no wait."""
         await self._to_open(release.sync, SignalName.WAKE, uid)
 
-    async def ensure_drift(self, release: ReleaseId, uid: str) -> None:
+    async def ensure_drift(self, release: ReleaseId, uid: str, interval: timedelta | None = None) -> None:
         """Start the Drift workflow of a Release that has none; costs an open one no event."""
-        await self._drift(release, uid, None, None)
+        await self._drift(release, uid, interval)
 
     async def sync_is_open(self, release: ReleaseId) -> bool:
         """Whether a Sync of the Release is open now, as Temporal itself says (no list, which lags)."""
@@ -104,16 +102,22 @@ class Signals:
                 raise
 
     async def _drift(
-        self, release: ReleaseId, uid: str, signal: SignalName | None, event: Changed | SyncEnded | None
+        self,
+        release: ReleaseId,
+        uid: str,
+        interval: timedelta | None,
+        ended: SyncEnded | None = None,
     ) -> None:
+        # A Drift that starts knows its tick at once: its first pass may come with the tick only, or fail.
+        tick = tick_period(interval, self._resync)
         await self._client.start_workflow(
             DRIFT_WORKFLOW,
-            DriftStart(uid=uid, tick=self._tick),
+            DriftStart(uid=uid, tick=tick.total_seconds() if tick else 0.0),
             id=release.drift,
             task_queue=self._task_queue,
             id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
-            start_signal=signal,
-            start_signal_args=[event] if event is not None else [],
+            start_signal=SignalName.OUTCOME if ended is not None else None,
+            start_signal_args=[ended] if ended is not None else [],
             static_summary=f"drift of Release {release}",
             priority=Priority(fairness_key=release.namespace[:64]),
         )

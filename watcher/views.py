@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 
 from convoy.api.common import condition_of
 from convoy.api.names import APPLIED, HEALTHY
@@ -10,6 +11,7 @@ from convoy.api.objects import Manifest
 from convoy.api.release import Release
 from convoy.api.spec_hash import spec_hash
 from convoy.policy.cluster_waves import is_current
+from convoy.policy.spread import stored_interval
 from convoy.sync.ownership import Held, held
 
 _BULK = ("managedFields", "labels", "ownerReferences")
@@ -30,6 +32,8 @@ class ReleaseView:
 
     release: Release
     spec_hash: str
+    interval: timedelta | None
+    """`spec.syncPolicy.interval`: what the clock of a Release without a Drift workflow starts with."""
 
     @property
     def readiness(self) -> tuple[object, ...]:
@@ -40,10 +44,9 @@ class ReleaseView:
 
 @dataclass(frozen=True, slots=True)
 class InventoryView:
-    """An inventory: who holds what, which render was completed last, and how healthy it is."""
+    """An inventory: who holds what, and how healthy it is."""
 
     held: Held
-    render_ref: str
 
     @property
     def health(self) -> str:
@@ -73,9 +76,9 @@ def view_release(tree: Manifest) -> ReleaseView:
             "status": {name: status[name] for name in _STATUS if name in status},
         }
     )
-    return ReleaseView(release, spec_hash(tree))
+    return ReleaseView(release, spec_hash(tree), stored_interval(tree))
 
 
 def view_inventory(tree: Manifest) -> InventoryView:
     """Cut an inventory down."""
-    return InventoryView(held(tree), (tree.get("spec") or {}).get("renderRef") or "")
+    return InventoryView(held(tree))

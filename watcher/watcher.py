@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 
 from activities.signals import Signals
+from convoy.api.names import ABANDON
 from convoy.kube.client import KubeClient
 from convoy.kube.reflector import Change, Reflector
 from convoy.kube.resources import INVENTORIES, RELEASES
@@ -17,9 +18,7 @@ from convoy.policy.wave_index import WaveIndex
 from convoy.sync.ownership import OwnershipIndex
 from watcher.coalesce import Coalescer
 from watcher.views import InventoryView, ReleaseView, view_inventory, view_release
-from workflows.contract import Cause, Changed, ReleaseId, SyncRequest
-
-_DRIFT_CAUSES = {Trigger.CREATED: Cause.CREATED, Trigger.SPEC_CHANGED: Cause.SPEC_CHANGED}
+from workflows.contract import ReleaseId, SyncRequest
 
 
 class Watcher:
@@ -36,7 +35,6 @@ class Watcher:
         self._ownership = OwnershipIndex(on_free=self._freed)
         self._marks = Coalescer(self._signal)
         self._waves = WaveIndex()
-        self._renders: dict[ReleaseId, str] = {}
         self._wakes: set[ReleaseId] = set()
         self._drift_known: set[tuple[ReleaseId, str]] = set()
 
@@ -77,9 +75,6 @@ class Watcher:
         release = ReleaseId(change.namespace, change.name)
         if previous is None or change.value.health != previous.health:
             self._marks.mark(release)
-        if change.type == "MODIFIED" and previous and change.value.render_ref != previous.render_ref:
-            self._renders[release] = change.value.render_ref
-            self._marks.mark(release)
 
     def _freed(self, claimant: str) -> None:
         namespace, _, name = claimant.partition("/")
@@ -103,25 +98,14 @@ class Watcher:
         )
         reasons = reasons_to_sync(view.release, now)
         if reasons:
-            await self._signals.sync(release, _request(view, reasons[0]))
-        await self._signal_drift(release, view, reasons)
+            await self._signals.sync(release, request_of(view, reasons[0]))
+        if (release, uid) not in self._drift_known:
+            # Its passes are for Sync to start: what it says at the end of each of its own outlives every watcher.
+            await self._signals.ensure_drift(release, uid, view.interval)
+            self._drift_known.add((release, uid))
         if release in self._wakes:
             await self._signals.wake(release, uid)
             self._wakes.discard(release)
-
-    async def _signal_drift(self, release: ReleaseId, view: ReleaseView, reasons: list[Trigger]) -> None:
-        metadata = view.release.metadata
-        for cause in (_DRIFT_CAUSES[reason] for reason in reasons if reason in _DRIFT_CAUSES):
-            await self._signals.changed(release, Changed(metadata.uid, cause, str(metadata.generation)))
-        render = self._renders.get(release)
-        if render is not None:
-            event = Changed(metadata.uid, Cause.INVENTORY_CHANGED, f"{render}@{metadata.resource_version}")
-            await self._signals.changed(release, event)
-            if self._renders.get(release) == render:
-                del self._renders[release]
-        if (release, metadata.uid) not in self._drift_known:
-            await self._signals.ensure_drift(release, metadata.uid)
-            self._drift_known.add((release, metadata.uid))
 
     async def _sweep(self) -> None:
         """Find what was missed: also an owner that let go while nobody watched, or a Drift that was ended by hand."""
@@ -135,7 +119,8 @@ class Watcher:
                 self._marks.mark(ReleaseId(view.release.metadata.namespace, view.release.metadata.name))
 
 
-def _request(view: ReleaseView, trigger: Trigger) -> SyncRequest:
+def request_of(view: ReleaseView, trigger: Trigger) -> SyncRequest:
+    """Return what Sync is asked for; its id tells it from the next one, and is empty where each is news."""
     metadata = view.release.metadata
     match trigger:
         case Trigger.SYNC_REQUESTED | Trigger.HEALTH_REACHED | Trigger.SELF_HEAL:
@@ -143,6 +128,8 @@ def _request(view: ReleaseView, trigger: Trigger) -> SyncRequest:
             request_id = seen(view.release, spec_hash=view.spec_hash).sync_requested_at or ""
         case Trigger.CREATED | Trigger.SPEC_CHANGED | Trigger.DELETED:
             request_id = f"{trigger}/{metadata.uid}/{metadata.generation}/{metadata.deletion_timestamp or ''}"
+            if trigger is Trigger.DELETED and ABANDON in metadata.annotations:
+                request_id += f"/{metadata.annotations[ABANDON]}"  # may come while the teardown runs already
         case _:
             request_id = ""
     return SyncRequest(trigger=trigger, uid=metadata.uid, id=request_id)

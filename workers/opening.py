@@ -46,7 +46,7 @@ def instance() -> str:
 
 def signals_of(settings: Settings, client: Client) -> Signals:
     """Return the sender of signals of one process."""
-    return Signals(client, task_queue=settings.task_queue, tick=settings.resync.total_seconds())
+    return Signals(client, task_queue=settings.task_queue, resync=settings.resync)
 
 
 @asynccontextmanager

@@ -45,6 +45,9 @@ SUB_SECOND = 1.0
 
 INBOX_LIMIT = 50
 
+FORMER, NOTICED = "late-words-are-dropped", "an-outcome-starts-a-pass"
+"""Changes of this workflow that runs which began without them do not make."""
+
 PATIENCE = 120.0
 """Seconds that a pass waits for the end of a Sync where there is no tick that would end the wait."""
 
@@ -99,7 +102,7 @@ class Drift:
 
     # --- messages --------------------------------------------------------------------------------
 
-    @workflow.signal(description="Something that starts a drift pass happened to the Release.")
+    @workflow.signal(description="Something happened that starts a drift pass, or the Release is gone.")
     def changed(self, event: Changed | None = None) -> None:
         """Take an event that starts a pass, once (`reference/drift`, When the observer checks)."""
         if event is None:
@@ -215,10 +218,28 @@ class Drift:
     async def _take_outcomes(self) -> None:
         ended, self._state.ended = self._state.ended, []
         for one in ended:
+            if one.uid in self._state.former and workflow.patched(FORMER):
+                continue  # a late word of a Release that is gone (D39)
             self._state.busy = False
             self._adopt(one.uid)
             self._state.rollout_due = one.rollout_due
+            self._notice(one)
             await self._count(one)
+
+    def _notice(self, ended: SyncEnded) -> None:
+        """Make a pass due where the spec or the applied render is another than the latest pass was about.
+
+        Every such change ends in a pass of Sync, whose word is durable, and a compare before it would find a sync at
+        work (D35). So nothing depends on what a watcher remembers.
+        """
+        state, now = self._state, (ended.spec_hash, ended.render_ref)
+        if not ended.spec_hash or now == state.compared or not workflow.patched(NOTICED):
+            return
+        (spec_hash, _), state.compared = state.compared, now
+        cause = Cause.INVENTORY_CHANGED
+        if spec_hash != ended.spec_hash:
+            cause = Cause.SPEC_CHANGED if spec_hash else Cause.CREATED
+        state.inbox.append(Changed(uid=ended.uid, cause=cause, id=""))
 
     async def _count(self, ended: SyncEnded) -> None:
         """Count a failure and schedule its retry (`reference/sync-policy`, Requeue rules)."""
@@ -265,8 +286,7 @@ class Drift:
         events, state.inbox = state.inbox, []
         checks, self._checks = self._checks, []
         cause = Cause.CHECK if checks else events[0].cause if events else Cause.TICK
-        # At the tick the wait for a Sync is over, even if that Sync was ended by hand and will never say so.
-        report = await self._pass(cause, patient=not (self._state.busy and ticked))
+        report = await self._pass(cause, ticked=ticked)
         self._adopt(report.uid)
         state = self._state
         if ticked or not report.tick or report.tick != state.tick:
@@ -283,6 +303,8 @@ class Drift:
             return
         self._state.busy = False
         state.last = report
+        if report.spec_hash:
+            state.compared = (report.spec_hash, report.render_ref)
         state.fights = report.fights
         for check in checks:
             self._answers[check] = report
@@ -293,12 +315,12 @@ class Drift:
         elif ticked and report.tick and report.reconcile:
             await self._ask(Trigger.PERIODIC)
 
-    async def _pass(self, cause: Cause, *, patient: bool) -> DriftReport:
+    async def _pass(self, cause: Cause, *, ticked: bool) -> DriftReport:
         self._state.passes += 1
         try:
             return await step(
                 Activity.DRIFT_PASS,
-                DriftInput(cause=cause, patient=patient, fights=self._state.fights),
+                DriftInput(cause=cause, ticked=ticked, fights=self._state.fights),
                 DriftReport,
                 summary=f"compare the desired render with the cluster: {cause}",
                 limit=timedelta(minutes=15),
@@ -333,8 +355,16 @@ class Drift:
         if not uid or uid == self._state.uid:
             return
         if self._state.uid:
+            gone = [*self._state.former[-INBOX_LIMIT:], self._state.uid]
             self._state = replace(
-                self._state, failures=0, next_try=0.0, rollout_due=0.0, fights=(), last=None
+                self._state,
+                failures=0,
+                next_try=0.0,
+                rollout_due=0.0,
+                fights=(),
+                last=None,
+                compared=("", ""),
+                former=[one for one in gone if one != uid],
             )
         self._state.uid = uid
 

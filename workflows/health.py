@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 
+from pydantic import ValidationError
 from temporalio import workflow
 from temporalio.exceptions import ActivityError, ApplicationError
 
@@ -34,8 +35,13 @@ with workflow.unsafe.imports_passed_through():
 ATTEMPT = timedelta(minutes=20)
 """Above what the activity takes by itself."""
 
+PUT_BACK = "what-was-displaced-is-put-back"
+"""A change of this workflow that runs which began without it do not make."""
 
-@workflow.defn(name="Health")
+
+@workflow.defn(
+    name="Health", failure_exception_types=[ValidationError]
+)  # input of another shape fails the run
 class Health:
     """Watches what was applied until it is healthy or has failed."""
 
@@ -71,7 +77,9 @@ class Health:
             return  # typed by hand: it names nothing
         state = self._state
         if any(other is not None and other.uid != watch.uid for other in (state.render, state.jobs)):
-            state.render = state.jobs = None  # of a Release of the same name that is gone (D39)
+            # Of a Release of the same name that is gone: they or this one, and the activity will see which (D39).
+            state.displaced = (state.render, state.jobs)
+            state.render = state.jobs = None
         if watch in (state.render, state.jobs):
             return
         if watch.jobs:
@@ -119,6 +127,12 @@ class Health:
             state.render = None
         if (seen.gone or seen.jobs_settled) and state.jobs == asked.jobs:
             state.jobs = None
+        displaced = [watch for watch in state.displaced if watch is not None]
+        if not displaced or any(watch in (asked.render, asked.jobs) for watch in displaced):
+            return
+        if seen.gone and workflow.patched(PUT_BACK):
+            state.render, state.jobs = state.displaced  # it was a late word of a Release that is gone
+        state.displaced = (None, None)
 
     def _give_up(self, error: ActivityError) -> None:
         """End a watch that cannot be made: the next drift pass looks, and whoever waits has a deadline."""

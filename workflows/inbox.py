@@ -46,9 +46,9 @@ class Inbox:
         self._remember(request_id)
         self._state.inbox = [other for other in self._state.inbox if other.id != request_id]
 
-    def has(self, trigger: Trigger) -> bool:
-        """Return whether a request of this kind waits."""
-        return any(request.trigger is trigger for request in self._state.inbox)
+    def has(self, trigger: Trigger, *, uid: str) -> bool:
+        """Return whether a request of this kind waits, about the Release with this UID (D39)."""
+        return any((request.trigger, request.uid) == (trigger, uid) for request in self._state.inbox)
 
     def _remember(self, request_id: str) -> None:
         self._state.seen = [*self._state.seen[-LIMIT:], request_id]

@@ -91,6 +91,8 @@ class HealthState:
 
     render: Watch | None = None
     jobs: Watch | None = None
+    displaced: tuple[Watch | None, Watch | None] = (None, None)
+    """What a watch of another UID has taken the place of, until it shows which of the two Releases is gone."""
     last: Observed = field(default_factory=Observed)
 
 
@@ -110,4 +112,8 @@ class DriftState(DriftStart):
     busy: bool = False
     """A Sync applies: events and checks wait for its end, at most until the tick (D35)."""
     fights: tuple[tuple[str, ...], ...] = ()
+    compared: tuple[str, str] = ("", "")
+    """Hash of the spec, and ref of the applied render, that the latest pass was about."""
+    former: list[str] = field(default_factory=list)
+    """UIDs of Releases of this name that are gone."""
     last: DriftReport | None = None

@@ -118,7 +118,7 @@ class Syncing:
             if index > first and history_is_long() and workflow.all_handlers_finished():
                 self._state.resume = at
                 workflow.continue_as_new(self._state)
-            if self._inbox.has(Trigger.DELETED):
+            if self._inbox.has(Trigger.DELETED, uid=plan.uid):
                 raise ReleaseDeleted
             await pass_gate(self._state, at, index)
             wave = plan.waves[index]

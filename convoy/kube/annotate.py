@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from convoy.api.names import SYNC_FORCE_REQUESTED_AT, SYNC_REQUESTED_AT
+from convoy.api.names import HEALTH_REQUESTED_AT, SYNC_FORCE_REQUESTED_AT, SYNC_REQUESTED_AT
 from convoy.api.objects import Manifest
 from convoy.api.times import next_request_time, parse_time, second_or_none
 from convoy.kube.client import KubeClient
@@ -38,9 +38,8 @@ async def request_sync(
 
     The value is later than that of every request before, by a second at least, also if this clock is behind
     or two requests come in one second (D22). A forced request sets both annotations
-    (`reference/sync-policy`, Forced sync). `by`: a loop of convoy's asks, and this annotation says so. It leaves a
-    request alone that no pass has seen yet, and returns that: it starts a pass anyway, and a person's request that was
-    overwritten would be taken for convoy's own.
+    (`reference/sync-policy`, Forced sync). `by`: a loop of convoy's asks, and this annotation says so; where a request
+    stands that starts a full pass anyway (`standing_request`), it is the loop's request, too, and nothing is written.
 
     Raises:
         NotFound: the Release is gone.
@@ -59,15 +58,32 @@ async def request_sync(
             raise UidMismatch(
                 f"{RELEASES.key(namespace, name)} was changed meanwhile: read it again", status=409
             )
-        waiting = _unseen(release)
-        if by is not None and waiting:
-            return waiting
+        standing = standing_request(release) if by is not None else ""
+        if standing:
+            return standing
         requested, patch = sync_patch(release, now=now, force=force, by=by)
         await home.patch(RELEASES, namespace, name, {**(changes or {}), **patch}, dry_run=dry_run)
         return requested
 
     # A conflict counts as retryable, and each try reads again: two requests never get one value.
     return await with_retries(attempt, budget=BUDGET_SECONDS)
+
+
+def standing_request(release: Manifest) -> str:
+    """Return the /sync request that no pass has begun with yet, and that applies all; empty where there is none.
+
+    Health's own is none: its pass only looks whether a wait is over. In the place of a person's, or of a self-heal's,
+    it would have that counted as handled without anything applied (D22).
+    """
+    annotations, status = release["metadata"].get("annotations") or {}, release.get("status") or {}
+    requested = annotations.get(SYNC_REQUESTED_AT)
+    if requested in (
+        (status.get("handled") or {}).get("syncRequestedAt"),
+        annotations.get(HEALTH_REQUESTED_AT),
+    ):
+        return ""
+    asked, done = second_or_none(requested), second_or_none(status.get("lastHandledSyncAt"))
+    return str(requested) if asked is not None and (done is None or asked > done) else ""
 
 
 def sync_patch(
@@ -95,11 +111,3 @@ def sync_patch(
         wanted[by] = requested
     guard = {"uid": metadata["uid"], "resourceVersion": metadata["resourceVersion"]}
     return requested, {"metadata": {**guard, "annotations": wanted}}
-
-
-def _unseen(release: Manifest) -> str:
-    """Return the /sync request that no pass has seen yet; empty where there is none."""
-    asked = (release["metadata"].get("annotations") or {}).get(SYNC_REQUESTED_AT)
-    handled = (release.get("status") or {}).get("handled") or {}
-    is_one = second_or_none(asked) is not None and asked != handled.get("syncRequestedAt")
-    return str(asked) if is_one else ""

@@ -9,6 +9,9 @@ from __future__ import annotations
 import hashlib
 from datetime import datetime, timedelta
 
+from convoy.api.objects import Manifest
+from convoy.api.times import parse_duration
+
 JITTER = 0.05
 """Share of the period that a tick is late at most, by chance."""
 
@@ -23,6 +26,18 @@ SHORTEST = timedelta(seconds=1)
 def tick_period(interval: timedelta | None, resync: timedelta | None) -> timedelta | None:
     """Return the period of the tick that interval and resync share, or None where both are off."""
     return min((max(period, SHORTEST) for period in (interval, resync) if period), default=None)
+
+
+def stored_interval(tree: Manifest) -> timedelta | None:
+    """Return `spec.syncPolicy.interval` of a Release as the API server stores it; None where it is no duration.
+
+    What is wrong with a Release is for its sync to say: its clock goes on.
+    """
+    text = ((tree.get("spec") or {}).get("syncPolicy") or {}).get("interval")
+    try:
+        return parse_duration(text) if text else None
+    except (TypeError, ValueError):
+        return None
 
 
 def phase(uid: str) -> float:

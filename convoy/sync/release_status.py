@@ -269,6 +269,16 @@ def progress(tree: Manifest, waves: Sequence[Mapping[str, Any]]) -> Manifest:
     return {"waves": [dict(wave) for wave in waves]} | ({"hooks": hooks} if hooks else {})
 
 
+def applied_ref(tree: Manifest) -> str:
+    """Return the ref of the render that was applied last; empty where none was."""
+    return ((tree.get("status") or {}).get("lastSuccessful") or {}).get("renderRef") or ""
+
+
+def attempted_ref(tree: Manifest) -> str:
+    """Return the ref of the render that was attempted last; empty where none was."""
+    return ((tree.get("status") or {}).get("lastAttempted") or {}).get("renderRef") or ""
+
+
 def own_status(tree: Manifest) -> Manifest:
     """Return the full set of `convoy` as it stands."""
     status = tree.get("status") or {}

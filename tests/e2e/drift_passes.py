@@ -82,9 +82,8 @@ async def events_of(tenant: Tenant, name: str, reason: str) -> list[Manifest]:
 
 def _tells_of_a_render(event: HistoryEvent) -> bool:
     signal = event.workflow_execution_signaled_event_attributes
-    return (
-        signal.signal_name == SignalName.CHANGED
-        and json.loads(signal.input.payloads[0].data)["cause"] == Cause.INVENTORY_CHANGED
+    return signal.signal_name == SignalName.OUTCOME and bool(
+        json.loads(signal.input.payloads[0].data)["render_ref"]
     )
 
 

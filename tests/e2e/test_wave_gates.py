@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 from temporalio.client import WorkflowFailureError
 from temporalio.exceptions import ApplicationError
@@ -187,7 +189,7 @@ async def test_what_is_healthy_again_when_it_is_watched_is_told_to_the_sync_that
     await tenant.release("shop", {"flour.yaml": config_map("flour", tenant.namespace)})
     tree = await tenant.applied("shop")
     assert tree["status"]["history"][0]["healthyAt"], "so that its health is no news"
-    signals = Signals(tenant.client, task_queue=convoy.settings.task_queue, tick=0.0)
+    signals = Signals(tenant.client, task_queue=convoy.settings.task_queue, resync=timedelta())
     watch = Watch(tree["metadata"]["uid"], tree["status"]["lastSuccessful"]["renderRef"], gate=True)
     await signals.watch(ReleaseId(tenant.namespace, "shop"), watch)
     await tenant.until(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -47,7 +48,7 @@ class Driver:
         self.client = client
         self.queue = queue
         self.release = release
-        self._signals = Signals(client, task_queue=queue, tick=0.0)
+        self._signals = Signals(client, task_queue=queue, resync=timedelta())
 
     # --- Sync ------------------------------------------------------------------------------------
 
@@ -119,8 +120,20 @@ class Driver:
         return self.client.get_workflow_handle(self.release.drift)
 
     async def changed(self, cause: Cause, id: str = "1", uid: str = "uid-1") -> None:
-        """Signal an event that starts a pass."""
-        await self._signals.changed(self.release, Changed(uid, cause, id))
+        """Signal an event that starts a pass, as the watchers of earlier versions did."""
+        await self.client.start_workflow(
+            DRIFT_WORKFLOW,
+            DriftState(uid=uid, tick=0.0),
+            id=self.release.drift,
+            task_queue=self.queue,
+            id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
+            start_signal=SignalName.CHANGED,
+            start_signal_args=[Changed(uid, cause, id)],
+        )
+
+    async def ensure_drift(self, *, interval: timedelta) -> None:
+        """Start the Drift workflow as the watcher does."""
+        await self._signals.ensure_drift(self.release, "uid-1", interval)
 
     async def ended(self, ended: SyncEnded) -> None:
         """Signal how a pass of Sync ended."""

@@ -17,7 +17,7 @@ BAD_IDS = ["shop", "sync/shop", "sync/team/shop/more", "deploy/team/shop", "sync
 
 
 @pytest.mark.parametrize("bad", BAD_IDS)
-@pytest.mark.parametrize("kind", ["Sync", "Drift"])
+@pytest.mark.parametrize("kind", ["Sync", "Drift", "Health"])
 async def test_a_workflow_id_that_names_no_release_fails_the_run(driver: Driver, kind: str, bad: str) -> None:
     run = await driver.client.start_workflow(kind, id=bad, task_queue=driver.queue)
     error = await failed(run)
@@ -45,8 +45,8 @@ async def test_a_sync_started_without_any_request_ends_at_once(driver: Driver, s
     assert script.calls == []
 
 
-@pytest.mark.parametrize("kind", ["Sync", "Drift"])
-@pytest.mark.parametrize("input_", ["now", {"inbox": 7}, 7], ids=str)
+@pytest.mark.parametrize("kind", ["Sync", "Drift", "Health"])
+@pytest.mark.parametrize("input_", ["now", {"inbox": 7, "render": 7}, 7], ids=str)
 async def test_a_workflow_started_with_input_of_another_shape_fails_and_says_why(
     driver: Driver, kind: str, input_: object
 ) -> None:

@@ -58,23 +58,22 @@ async def test_a_check_is_answered_by_the_pass_after_the_sync(driver: Driver, sc
     assert (await check).verdict is Verdict.IN_SYNC
 
 
-async def test_the_tick_bounds_the_wait_and_then_the_pass_is_not_patient(
-    driver: Driver, script: Script
-) -> None:
+async def test_the_tick_bounds_the_wait(driver: Driver, script: Script) -> None:
     script.tick = 5.0
     script.answer(Activity.DRIFT_PASS, DriftReport(Verdict.BUSY, uid=EARLY, tick=5.0))
     await driver.drift(tick=5.0, uid=EARLY)
     check = asyncio.create_task(driver.check())
     assert (await check).verdict is Verdict.IN_SYNC
     asked = script.args(Activity.DRIFT_PASS)[:2]
-    assert [(one.cause, one.patient) for one in asked] == [(Cause.CHECK, True), (Cause.CHECK, False)]
+    assert [(one.cause, one.ticked) for one in asked] == [(Cause.CHECK, False), (Cause.CHECK, True)]
 
 
 async def test_a_tick_that_meets_a_sync_is_made_up_for_at_its_end(driver: Driver, script: Script) -> None:
     script.answer(Activity.DRIFT_PASS, DriftReport(Verdict.BUSY, uid=EARLY, tick=1000.0))
     script.tick = 1000.0
     await driver.drift(tick=1.0, uid=EARLY)
-    assert (await script.called(Activity.DRIFT_PASS)).cause is Cause.TICK
+    asked = await script.called(Activity.DRIFT_PASS)
+    assert (asked.cause, asked.ticked) == (Cause.TICK, True), "a Sync that was terminated holds nothing up"
     await driver.ended(SyncEnded(EARLY, "Applied", SyncPolicy(interval=timedelta(seconds=1000))))
     assert (await script.called(Activity.DRIFT_PASS, 2)).cause is Cause.SYNC_ENDED
 

@@ -77,6 +77,19 @@ async def test_what_belongs_to_a_release_that_is_gone_is_forgotten(driver: Drive
     assert script.args(Activity.OBSERVE_HEALTH)[-1] == ObserveInput(render=made_again)
 
 
+async def test_a_late_watch_of_a_release_that_is_gone_takes_no_place(driver: Driver, script: Script) -> None:
+    held = script.hold(Activity.OBSERVE_HEALTH)
+    run = await driver.watch(RENDER)
+    await held.reached()
+    script.answer(Activity.OBSERVE_HEALTH, Observed(gone=True))
+    late = Watch("uid-0", "r9")
+    await driver.watch(late)
+    await result(run)
+    held.open()
+    asked = script.args(Activity.OBSERVE_HEALTH)
+    assert asked[-2:] == [ObserveInput(render=late), ObserveInput(render=RENDER)]
+
+
 async def test_it_tells_what_it_watches(driver: Driver, script: Script) -> None:
     script.answer(Activity.OBSERVE_HEALTH, NOTHING_YET)
     await script_second(script)

@@ -62,6 +62,16 @@ async def test_a_deletion_stops_the_waves_to_come_and_the_teardown_follows(
     assert steps[-2:] == [Activity.RESOLVE, Activity.TEARDOWN]
 
 
+async def test_the_deletion_of_an_earlier_release_of_the_name_stops_nothing(
+    driver: Driver, script: Script
+) -> None:
+    async with in_the_middle(driver, script, requested("a")):
+        script.answer(Activity.RESOLVE, Resolved(Decision.NOTHING, script.plan))
+        await driver.sync(SyncRequest(trigger=Trigger.DELETED, uid="uid-0", id="deleted"))
+    assert script.steps().count(Activity.APPLY_WAVE) == len(script.plan.waves)
+    assert script.steps()[-2:] == [Activity.RECORD, Activity.RESOLVE]
+
+
 async def test_the_same_request_twice_is_one_pass(driver: Driver, script: Script) -> None:
     async with in_the_middle(driver, script, requested("a")):
         await driver.sync(requested("a"))

@@ -34,7 +34,7 @@ class Cause(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """Signal `changed`: something that starts a pass happened to the Release."""
+    """Signal `changed`: the Release is gone; or something that starts a pass, from a watcher of an earlier version."""
 
     uid: str
     cause: Cause
@@ -51,6 +51,10 @@ class SyncEnded:
     policy: SyncPolicy
     rollout_due: float = 0.0
     """When the time of the Release's rollout is up (D28), in seconds since the epoch; 0: none is running."""
+    spec_hash: str = ""
+    """Of the Release as it was then. With `render_ref` it tells Drift whether a pass is due."""
+    render_ref: str = ""
+    """The render that was applied last."""
 
 
 class Verdict(StrEnum):
@@ -72,8 +76,9 @@ class DriftInput:
     """One drift pass."""
 
     cause: Cause
-    patient: bool = True
-    """Answer Busy also where only the status tells of a Sync; otherwise Temporal has to know it as open (D35)."""
+    ticked: bool = False
+    """The tick is due: Busy is the answer only where Temporal knows the Sync as open (D35), and in manual mode the pass
+    reports in the periodic reconcile's place."""
     fights: tuple[tuple[str, ...], ...] = ()
     """What was healed in the latest passes (D32), as `convoy.drift.fights` keeps it."""
 
@@ -101,6 +106,10 @@ class DriftReport:
     reconcile: bool = False
     """A tick asks Sync for a periodic reconcile; false in manual mode without a pending request."""
     fights: tuple[tuple[str, ...], ...] = ()
+    spec_hash: str = ""
+    """Of the Release that was compared; empty where none was."""
+    render_ref: str = ""
+    """The render that was applied last as the pass began."""
 
 
 @dataclass(frozen=True, slots=True)

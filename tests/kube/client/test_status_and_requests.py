@@ -123,6 +123,22 @@ async def test_a_forced_request_is_a_request_too(home: KubeClient, release: str)
     assert await annotations_of(home, release) == {SYNC_REQUESTED_AT: forced, SYNC_FORCE_REQUESTED_AT: forced}
 
 
+async def test_health_writes_nothing_over_a_request_that_no_pass_has_seen(
+    home: KubeClient, release: str
+) -> None:
+    asked = await request_sync(home, release, "it", now=NOW)
+    assert await request_sync(home, release, "it", now=NOW, by=HEALTH_REQUESTED_AT) == asked
+    assert await annotations_of(home, release) == {SYNC_REQUESTED_AT: asked}
+
+
+async def test_a_person_and_health_at_the_same_moment_lose_no_request(home: KubeClient, release: str) -> None:
+    person, *_ = await asyncio.gather(
+        request_sync(home, release, "it", now=NOW),
+        *(request_sync(home, release, "it", now=NOW, by=HEALTH_REQUESTED_AT) for _ in range(5)),
+    )
+    assert (await annotations_of(home, release))[SYNC_REQUESTED_AT] == person
+
+
 async def test_a_request_for_a_release_made_anew_is_refused(home: KubeClient, release: str) -> None:
     with pytest.raises(UidMismatch):
         await request_sync(home, release, "it", now=NOW, uid="another")

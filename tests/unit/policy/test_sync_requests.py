@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 
+from convoy.api.names import HEALTH_REQUESTED_AT, SELF_HEAL_REQUESTED_AT, SYNC_REQUESTED_AT
 from convoy.api.release import Release
 from convoy.api.times import LATEST, format_time, next_request_time, parse_time
+from convoy.kube.annotate import standing_request
 from convoy.policy.request import pending_request, requested_at, with_annotation_faults
-from tests.unit.policy.releases import A_SECOND_LATER, AT, release
+from tests.unit.policy.releases import A_SECOND_LATER, AT, release, tree
 
 PENDING: dict[str, tuple[dict[str, Any], bool]] = {
     "a request is pending when nothing was handled yet": ({"requested": AT}, True),
@@ -134,3 +136,32 @@ def test_what_is_reported_already_is_not_reported_twice() -> None:
 
 def told(one: Release) -> str:
     return with_annotation_faults("applied", one.metadata.annotations, {})
+
+
+STANDING: dict[str, tuple[dict[str, Any], str]] = {
+    "a person's request that no pass has seen stands": ({SYNC_REQUESTED_AT: A_SECOND_LATER}, A_SECOND_LATER),
+    "and so does one beside an earlier request of Health's": (
+        {SYNC_REQUESTED_AT: A_SECOND_LATER, HEALTH_REQUESTED_AT: AT},
+        A_SECOND_LATER,
+    ),
+    "a self-heal's stands: its pass applies all": (
+        {SYNC_REQUESTED_AT: A_SECOND_LATER, SELF_HEAL_REQUESTED_AT: A_SECOND_LATER},
+        A_SECOND_LATER,
+    ),
+    "Health's does not: its pass only looks": (
+        {SYNC_REQUESTED_AT: A_SECOND_LATER, HEALTH_REQUESTED_AT: A_SECOND_LATER},
+        "",
+    ),
+    "one that a pass has seen does not": ({SYNC_REQUESTED_AT: AT}, ""),
+    "an earlier one than was handled does not": ({SYNC_REQUESTED_AT: "2026-01-01T00:00:00Z"}, ""),
+    "what is no time does not": ({SYNC_REQUESTED_AT: "now"}, ""),
+    "where there is none none does": ({}, ""),
+}
+
+
+@pytest.mark.parametrize("sentence", STANDING)
+def test_a_loop_of_convoys_takes_a_request_that_stands_for_its_own(sentence: str) -> None:
+    annotations, standing = STANDING[sentence]
+    handled = {"lastHandledSyncAt": AT, "handled": {"syncRequestedAt": AT}}
+    asked = tree(status=handled, metadata={"annotations": annotations})
+    assert standing_request(asked) == standing
