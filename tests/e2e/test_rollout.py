@@ -280,6 +280,7 @@ async def test_a_rollback_ends_the_wait_at_the_gate_of_a_wave(
     gate = [{"wave": 1, "strategy": "Health", "timeout": "10m"}]
     await tenant.release("app", files(GOOD, "1"), **policy(LONG), syncWaves=gate)
     good = rollout_of(await rolled(tenant, "Healthy"))["renderRef"]
+    await tenant.applied("app")  # the sync that health asked for too, which would let the next render through
 
     source = {"source": {"inline": {"files": files(BAD, "2")}}}
     await tenant.patch("app", {"spec": source | policy(SHORT) | {"syncPolicy": {"automatic": automatic}}})
