@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from temporalio import workflow
-from temporalio.exceptions import ApplicationError
 
 from convoy.api.errors import Transient, is_reason_of
 from convoy.api.hooks import HookStage
@@ -45,12 +44,12 @@ async def run_post_sync(state: SyncState, at: Resume) -> tuple[str, Wait | None]
     return note, None if answer.done else Wait(at, answer.deadline, answer.awaits)
 
 
-async def write_approval(plan: Plan, approved: Approved) -> None:
-    """Write down who lets a hook go on. Raises `ApplicationError`, for him, where that does not count."""
+async def write_approval(plan: Plan, approved: Approved) -> str:
+    """Write down who lets a hook go on; return why that does not count, if so."""
     runs = {run.name: run for run in (*plan.pre_sync, *plan.post_sync)}
     run = runs.get(approved.hook, HookRun(approved.hook, 0))
     try:
-        refused = await step(
+        return await step(
             Activity.APPROVE_HOOK,
             ApproveInput(plan.uid, plan.render_ref, run, approved),
             str,
@@ -58,9 +57,7 @@ async def write_approval(plan: Plan, approved: Approved) -> None:
             activity_id=f"{Activity.APPROVE_HOOK}-{approved.hook}",
         )
     except StepFailed as error:
-        refused = f"the approval of hook {approved.hook} could not be written down: {error}"
-    if refused:
-        raise ApplicationError(refused, type="NotApproved", non_retryable=True)
+        return f"the approval of hook {approved.hook} could not be written down: {error}"
 
 
 async def _run(state: SyncState, plan: Plan, stage: HookStage) -> HooksAnswer:

@@ -139,10 +139,10 @@ class Sync:
         plan = wait.at.plan
         if workflow.patched("approvals-are-written-at-once"):
             self._writing.append(hook)
-            try:
-                await write_approval(plan, approved)
-            finally:
-                self._writing.remove(hook)
+            refused = await write_approval(plan, approved)
+            self._writing.remove(hook)
+            if refused:
+                raise ApplicationError(refused, type="NotApproved", non_retryable=True)
             wait.awaits = tuple(name for name in wait.awaits if name != hook)
         else:
             self._state.approvals = [*self._state.approvals, approved]

@@ -127,7 +127,7 @@ async def test_a_post_sync_hook_runs_after_the_apply_and_a_failed_one_changes_no
     assert await tenant.config_map("box") is not None
     assert [reason for reason, _ in await told(tenant)] == ["HookStarted", "HookFailed"]
     tree = await tenant.until(
-        "app", lambda tree: "hook smoke" in condition_of(tree, "Applied").get("message", "")
+        "app", lambda tree: "BackoffLimitExceeded" in condition_of(tree, "Applied").get("message", "")
     )
     assert condition_of(tree, "Applied")["reason"] == "Applied"
     told_first = condition_of(tree, "Applied")["message"]
