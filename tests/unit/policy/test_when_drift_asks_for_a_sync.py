@@ -21,7 +21,7 @@ def release(reason: str = "", *, suspend: bool = False, automatic: bool = True) 
     return Release.model_validate(tree)
 
 
-@pytest.mark.parametrize("reason", ["", "Applied", "DeployFailed", "PruneFailed", *ALL_IS_APPLIED])
+@pytest.mark.parametrize("reason", ["", "Applied", "DeployFailed", "PruneFailed", *sorted(ALL_IS_APPLIED)])
 def test_drift_is_healed_where_a_sync_would_apply_the_render(reason: str) -> None:
     assert heals(release(reason))
 
