@@ -34,16 +34,20 @@ def gate_of(plan: Plan) -> Manifest | None:
     if not plan.failed_gate or not plan.closed_until:
         return None
     until = datetime.fromtimestamp(plan.closed_until, UTC)
-    return {"wave": plan.waves[plan.failed_gate].wave, "until": format_time(until)}
+    wave = plan.waves[plan.failed_gate].wave
+    return {"wave": wave, "until": format_time(until), "generation": plan.generation}
 
 
-def closed_gate(status: ReleaseStatus, render_ref: str, waves: Sequence[WavePlan]) -> tuple[int, float]:
+def closed_gate(release: Release, render_ref: str, waves: Sequence[WavePlan]) -> tuple[int, float]:
     """Return the gate that the latest attempt at this render has found closed, counted from 0, and until when it waits.
 
-    (0, 0) where there is none. How the attempt ended does not matter: no passing failure moves a deadline.
+    (0, 0) where there is none. How the attempt ended does not matter: no passing failure moves a deadline. Who changed
+    the Release since may have changed the timeout, so it gets its whole time.
     """
-    latest = status.last_attempted
+    latest = release.status.last_attempted
     if latest is None or latest.gate is None or latest.render_ref != render_ref:
+        return 0, 0.0
+    if latest.gate.generation != release.metadata.generation:
         return 0, 0.0
     until = second_or_none(latest.gate.until)
     for index, wave in enumerate(waves):

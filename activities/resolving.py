@@ -117,7 +117,7 @@ class Resolving:
             return Resolved(
                 Decision.NOTHING, Plan(uid=uid), message="all that was asked for has been seen already"
             )
-        plan = _plan(release, trigger)
+        plan = _plan(release, trigger, now)
         inventory = await inventory_of(self._services, release) if is_watched(release) else ReleaseInventory()
         if not await self._begin(tree, now, lease, healthy=healthy_render(inventory)):
             return Resolved(Decision.NOTHING, message=f"Release {name} is gone")
@@ -229,7 +229,7 @@ def trigger_of(release: Release, wishes: list[SyncRequest], reasons: list[Trigge
     return next((trigger for trigger in due if trigger not in LOOKS), due[0])
 
 
-def _plan(release: Release, trigger: Trigger) -> Plan:
+def _plan(release: Release, trigger: Trigger, now: Handled) -> Plan:
     return Plan(
         uid=release.metadata.uid,
         cluster=release.spec.cluster_ref.name,
@@ -239,6 +239,7 @@ def _plan(release: Release, trigger: Trigger) -> Plan:
         started_at=format_time(datetime.now(UTC)),
         run_id=activity.info().workflow_run_id or "",
         generation=release.metadata.generation,
+        spec_hash=now.spec_hash or "",
     )
 
 
@@ -247,7 +248,7 @@ def _with_render(plan: Plan, release: Release, desired: Desired, *, store: bool)
     render = desired.render
     waves = tuple(waves_of(release, render))
     anew = plan.forced or plan.trigger in _ANEW
-    gate, until = (0, 0.0) if anew else closed_gate(release.status, render.ref, waves)
+    gate, until = (0, 0.0) if anew else closed_gate(release, render.ref, waves)
     return replace(
         plan,
         render_ref=render.ref,

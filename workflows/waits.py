@@ -15,6 +15,9 @@ from workflows.state import Point, Resume, Wait
 BLIPS = "a wait survives a blip"
 """Patch: before it, whatever failed inside a pass ended the wait, and at the time of a look any failure did."""
 
+NEWS = "news end a wait"
+"""Patch: before it a wait outlived a force, or a changed spec, whose pass failed; and a force its own pass."""
+
 _OF_HOOKS = (Point.PRE_SYNC, Point.POST_SYNC)
 _ENDS = (Trigger.CREATED, Trigger.SPEC_CHANGED)
 """What ends a wait though the render is the same."""
@@ -23,11 +26,16 @@ _ENDS = (Trigger.CREATED, Trigger.SPEC_CHANGED)
 def is_same(wait: Wait, plan: Plan) -> bool:
     """Return whether a pass over this plan is about what is waited for, and not about something newer."""
     before = wait.at.plan
-    return (
-        (plan.uid, plan.render_ref) == (before.uid, before.render_ref)
-        and not plan.forced
-        and plan.trigger not in _ENDS
-    )
+    return (plan.uid, plan.render_ref) == (before.uid, before.render_ref) and not _is_newer(before, plan)
+
+
+def _is_newer(before: Plan, plan: Plan) -> bool:
+    """Return whether a force or another spec ends a wait, though the render be the same or cannot be told.
+
+    The spec is compared too: of a pass whose first attempt died the trigger tells that alone.
+    """
+    is_other_spec = "" not in (before.spec_hash, plan.spec_hash) and before.spec_hash != plan.spec_hash
+    return plan.forced or plan.trigger in _ENDS or is_other_spec
 
 
 def gone_on(wait: Wait, plan: Plan) -> Resume:
@@ -61,7 +69,8 @@ def made_again(wait: Wait, plan: Plan) -> Resume:
         plan,
         trigger=before.trigger,
         started_at=before.started_at,
-        force_requested_at=before.force_requested_at,
+        # A force has effect for one reconcile (`reference/sync-policy`, Forced sync): this one is another.
+        force_requested_at="" if workflow.patched(NEWS) else before.force_requested_at,
         failed_gate=before.failed_gate,
         closed_until=before.closed_until,
         pre_sync=_kept_runs(before.pre_sync, plan.pre_sync),
@@ -88,15 +97,16 @@ def survives(wait: Wait, plan: Plan, outcome: Outcome, *, now: float) -> Wait | 
     """Return what a pass that applied nothing leaves of the wait.
 
     It leaves it where it failed for a passing reason, so that an unreachable source does not extend a deadline, and
-    where it only reported that the render is applied. The deadline of a gate ends its wait all the same. Hooks have
-    theirs on the cluster: of their wait it says when to look again, and behind a failure the retry does.
+    where it only reported that the render is applied; unless the pass was about something newer. The deadline of a gate
+    ends its wait all the same. Hooks have theirs on the cluster: of their wait it says when to look again, and behind a
+    failure the retry does.
     """
     error, over = error_classes().get(outcome.reason), bool(wait.deadline) and now >= wait.deadline
     if over and (wait.at.point not in _OF_HOOKS or not workflow.patched(BLIPS)):
         return None
     if error is None:
         return wait if outcome.reason == APPLIED and is_same(wait, plan) else None
-    if not issubclass(error, Transient):
+    if not issubclass(error, Transient) or (_is_newer(wait.at.plan, plan) and workflow.patched(NEWS)):
         return None
     return replace(wait, deadline=0.0) if over else wait
 

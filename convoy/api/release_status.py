@@ -45,6 +45,8 @@ class ClosedGate(ApiModel):
     wave: int | None = None
     until: Time | None = None
     """Until when the attempts at this render wait for it, all together."""
+    generation: int | None = None
+    """metadata.generation of the Release that it is closed for."""
 
 
 class LastAttempted(ApiModel):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from temporalio.client import WorkflowExecutionStatus, WorkflowFailureError
@@ -104,6 +105,41 @@ async def test_an_unreachable_source_is_told_and_extends_no_deadline(
     gated.answer(Activity.CHECK_HEALTH, SICK)
     await driver.sync(SyncRequest(trigger=Trigger.RETRY, uid="uid-1"))
     assert (await gated.called(Activity.RECORD, 3)).outcome.message == waiting.message
+
+
+@pytest.mark.parametrize(
+    "newer",
+    [
+        {"trigger": Trigger.SPEC_CHANGED},
+        {"force_requested_at": "2026-01-03T00:00:00Z"},
+        {"trigger": Trigger.RESTARTED, "spec_hash": "another"},
+    ],
+    ids=["another spec", "a force", "another spec, whose first attempt died"],
+)
+async def test_news_end_the_wait_though_the_source_is_unreachable(
+    driver: Driver, gated: Script, newer: dict[str, Any]
+) -> None:
+    gated.plan = replace(gated.plan, spec_hash="this")
+    gated.answer(Activity.CHECK_HEALTH, *CLOSED)
+    await driver.sync_now()
+    run = driver.open_sync()
+    plan = replace(Plan(uid="uid-1"), **newer)
+    gated.answer(Activity.RESOLVE, Resolved(Decision.STOP, plan, "SourceNotReady", "no route"))
+    assert (await driver.sync_now()).reason == "SourceNotReady"
+    assert (await failed(run)).type == "SourceNotReady"
+
+
+async def test_a_force_is_used_up_by_the_pass_that_began_the_wait(driver: Driver, gated: Script) -> None:
+    forced = replace(gated.plan, force_requested_at="2026-01-01T00:00:00Z")
+    gated.answer(Activity.RESOLVE, Resolved(Decision.APPLY, forced))
+    gated.answer(Activity.CHECK_HEALTH, *CLOSED, SICK)
+    await driver.sync_now()
+    assert Activity.DRY_RUN not in gated.steps()
+    reads(gated, Trigger.PERIODIC)
+    await driver.sync(SyncRequest(trigger=Trigger.PERIODIC, uid="uid-1"))
+    again = (await gated.called(Activity.RECORD, 2)).plan
+    assert Activity.DRY_RUN in gated.steps()
+    assert not again.forced
 
 
 async def test_a_cluster_that_cannot_be_asked_for_health_is_told_and_extends_no_deadline(

@@ -51,6 +51,8 @@ class Plan:
     """The run that began the pass, as `status.sync` has it: the result of another run's pass is not overwritten."""
     generation: int = 0
     """metadata.generation of the Release as the pass read it."""
+    spec_hash: str = ""
+    """That of the spec as the pass read it: another one is something newer, whatever started the pass."""
     changed_render: bool = False
     """The render is another one than the one applied last."""
     unfinished: bool = False

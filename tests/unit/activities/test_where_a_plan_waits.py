@@ -27,7 +27,7 @@ def render(*waves: int) -> Render:
 def release(*waves: dict[str, Any]) -> Release:
     return Release.model_validate(
         {
-            "metadata": {"name": "shop", "namespace": "team", "uid": "u"},
+            "metadata": {"name": "shop", "namespace": "team", "uid": "u", "generation": 1},
             "spec": {
                 "clusterRef": {"name": "here"},
                 "source": {"inline": {"files": {}}},
@@ -104,34 +104,42 @@ def test_an_attempt_that_succeeded_leaves_nothing_and_neither_does_none() -> Non
 GATED = (WavePlan(0, 2), WavePlan(1, 1, gate=True, timeout=1.0), WavePlan(4, 1, gate=True, timeout=1.0))
 UNTIL = "2026-01-01T00:10:00Z"
 SECONDS = 1767226200.0
-ATTEMPT = {"renderRef": "r", "reason": "WaitingForWave", "gate": {"wave": 4, "until": UNTIL}}
+ATTEMPT = {"renderRef": "r", "reason": "WaitingForWave", "gate": {"wave": 4, "until": UNTIL, "generation": 1}}
 
 
 def status(attempt: dict[str, Any] | None = None) -> ReleaseStatus:
     return ReleaseStatus.model_validate({"lastAttempted": ATTEMPT | (attempt or {})})
 
 
+def attempted(attempt: dict[str, Any]) -> Release:
+    return release().model_copy(update={"status": status(attempt)})
+
+
 @pytest.mark.parametrize("reason", ["WaitingForWave", "DeployFailed", "ClusterNotReady", None])
 def test_the_next_attempt_at_a_render_has_the_deadline_of_the_one_before_it(reason: str | None) -> None:
-    assert closed_gate(status({"reason": reason}), "r", GATED) == (2, SECONDS)
+    assert closed_gate(attempted({"reason": reason}), "r", GATED) == (2, SECONDS)
 
 
 @pytest.mark.parametrize(
     ("why", "found"),
     [
-        ("nothing was attempted", ReleaseStatus()),
-        ("another render was", status({"renderRef": "other"})),
-        ("no gate was found closed", status({"gate": None})),
-        ("the wave waits for none", status({"gate": {"wave": 0, "until": UNTIL}})),
-        ("the wave is gone", status({"gate": {"wave": 3, "until": UNTIL}})),
-        ("nobody knows until when", status({"gate": {"wave": 4, "until": "once"}})),
+        ("another render was attempted", {"renderRef": "other"}),
+        ("no gate was found closed", {"gate": None}),
+        ("the wave waits for none", {"gate": {"wave": 0, "until": UNTIL, "generation": 1}}),
+        ("the wave is gone", {"gate": {"wave": 3, "until": UNTIL, "generation": 1}}),
+        ("nobody knows until when", {"gate": {"wave": 4, "until": "once", "generation": 1}}),
+        ("the Release was changed since", {"gate": {"wave": 4, "until": UNTIL, "generation": 0}}),
     ],
 )
-def test_else_a_gate_gets_its_whole_time(why: str, found: ReleaseStatus) -> None:
-    assert closed_gate(found, "r", GATED) == (0, 0.0), why
+def test_else_a_gate_gets_its_whole_time(why: str, found: dict[str, Any]) -> None:
+    assert closed_gate(attempted(found), "r", GATED) == (0, 0.0), why
+
+
+def test_a_release_that_nobody_attempted_has_no_closed_gate() -> None:
+    assert closed_gate(release(), "r", GATED) == (0, 0.0)
 
 
 def test_an_attempt_keeps_the_gate_that_it_found_closed_for_the_next_one() -> None:
-    plan = Plan(waves=GATED, failed_gate=2, closed_until=SECONDS + 0.9)
-    assert attempt_of(plan).gate == {"wave": 4, "until": UNTIL}
+    plan = Plan(waves=GATED, failed_gate=2, closed_until=SECONDS + 0.9, generation=3)
+    assert attempt_of(plan).gate == {"wave": 4, "until": UNTIL, "generation": 3}
     assert attempt_of(replace(plan, failed_gate=0, closed_until=0.0)).gate is None
