@@ -27,7 +27,7 @@ async def request_sync(
     force: bool = False,
     by: str | None = None,
     uid: str | None = None,
-    resource_version: str | None = None,
+    precondition: Mapping[str, Any] | None = None,
     changes: Mapping[str, Any] | None = None,
     dry_run: bool = False,
 ) -> str:
@@ -43,8 +43,7 @@ async def request_sync(
 
     Raises:
         NotFound: the Release is gone.
-        UidMismatch: the Release is not the one with this `uid`.
-        Conflict: the Release is not the one with this `resource_version`.
+        UidMismatch: the Release is not the one with this `uid`, or its metadata have not what `precondition` has.
         ApiError: the server refused.
     """
 
@@ -53,7 +52,7 @@ async def request_sync(
         metadata = release["metadata"]
         if uid is not None and metadata["uid"] != uid:
             raise UidMismatch(f"{RELEASES.key(namespace, name)} was deleted and made again", status=409)
-        if resource_version is not None and metadata["resourceVersion"] != resource_version:
+        if any(metadata.get(name) != value for name, value in (precondition or {}).items()):
             # Of the kind that is not tried again: another try finds the same.
             raise UidMismatch(
                 f"{RELEASES.key(namespace, name)} was changed meanwhile: read it again", status=409

@@ -25,7 +25,9 @@ class Metadata(_Struct, frozen=True, kw_only=True):
     name: str
     namespace: str
     resource_version: str | UnsetType = UNSET
-    """Of the Release. In a PUT: what it must be, if it is given."""
+    """Of the Release. In a PUT without a generation: what it must be, if it is given."""
+    generation: int | UnsetType = UNSET
+    """Of the Release. In a PUT: what it must be, if it is given, whatever convoy has written into the status since."""
 
 
 class Answer(_Struct, frozen=True, kw_only=True):

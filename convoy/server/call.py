@@ -100,8 +100,12 @@ class Call:
         """Return the metadata of the answer, with the Release's version if it is given."""
         if release is None:
             return Metadata(name=self.name, namespace=self.namespace)
-        version = release.metadata.resource_version
-        return Metadata(name=self.name, namespace=self.namespace, resource_version=version)
+        return Metadata(
+            name=self.name,
+            namespace=self.namespace,
+            resource_version=release.metadata.resource_version,
+            generation=release.metadata.generation,
+        )
 
     def flag(self, name: str) -> bool:
         """Read a parameter that is true or false; raises BadRequest for anything else."""
@@ -124,7 +128,7 @@ class Call:
             raise BadRequest("this subresource has no dry run")
 
     async def write(
-        self, uid: str, changes: Mapping[str, Any], *, resource_version: str | None = None
+        self, uid: str, changes: Mapping[str, Any], *, precondition: Mapping[str, Any] | None = None
     ) -> str:
         """Change the Release with this UID together with the request that makes it count; return its time."""
         return await request_sync(
@@ -133,7 +137,7 @@ class Call:
             self.name,
             now=datetime.now(UTC),
             uid=uid,
-            resource_version=resource_version,
+            precondition=precondition,
             changes=changes,
             dry_run=self.dry_run,
         )

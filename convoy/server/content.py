@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import islice
 from typing import Any, Final
 
 import msgspec
@@ -61,8 +62,11 @@ def decode(body: bytes, headers: CIMultiDictProxy[str]) -> Manifest:
     return trees[0]
 
 
-def expect(tree: Manifest, *, kind: str, fields: tuple[str, ...]) -> str | None:
-    """Check what a PUT sends, and return the resourceVersion that it wants the Release to have, if any.
+def expect(tree: Manifest, *, kind: str, fields: tuple[str, ...]) -> Manifest:
+    """Check what a PUT sends, and return what the Release's metadata must have for it: nothing, or one field.
+
+    The generation is enough where it is told: each write of a status makes another resourceVersion, and what a person
+    may write none of convoy's does.
 
     A misspelt field would otherwise erase what it was meant to replace.
 
@@ -79,5 +83,7 @@ def expect(tree: Manifest, *, kind: str, fields: tuple[str, ...]) -> str | None:
     if not tree.keys() & set(fields):
         raise Invalid(f"the body has none of {', '.join(fields)}")
     metadata = tree.get("metadata")
-    version = metadata.get("resourceVersion") if isinstance(metadata, Mapping) else None
-    return version if isinstance(version, str) and version else None
+    if not isinstance(metadata, Mapping):
+        return {}
+    told = (name for name in ("generation", "resourceVersion") if metadata.get(name))
+    return {name: metadata[name] for name in islice(told, 1)}

@@ -30,7 +30,7 @@ async def write_pin(call: Call) -> ReleasePin:
         ConvoyError: the spec makes no sense, or the store failed.
         ApiError: the Release cannot be read or written.
     """
-    version = expect(call.body, kind="ReleasePin", fields=("renderRef",))
+    precondition = expect(call.body, kind="ReleasePin", fields=("renderRef",))
     ref = call.body["renderRef"]
     if not isinstance(ref, str) or not re.fullmatch(RENDER_REF, ref):
         raise Invalid("renderRef: expected sha256: and 64 hexadecimal digits; DELETE removes a pin")
@@ -40,7 +40,7 @@ async def write_pin(call: Call) -> ReleasePin:
         await call.services.renders.load_published(release.metadata.uid, ref)
     except RenderMissing:
         raise await unknown_render(call, release, ref) from None
-    requested_at = await call.write(release.metadata.uid, {"pin": pin.tree()}, resource_version=version)
+    requested_at = await call.write(release.metadata.uid, {"pin": pin.tree()}, precondition=precondition)
     return ReleasePin(metadata=call.metadata(), render_ref=ref, requested_at=requested_at)
 
 

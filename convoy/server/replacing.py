@@ -40,13 +40,13 @@ async def write_mutations(call: Call) -> ReleaseMutations:
         ConvoyError: the Release cannot be rendered with them.
         ApiError: the Release cannot be read or written.
     """
-    version = expect(call.body, kind="ReleaseMutations", fields=("mutations",))
+    precondition = expect(call.body, kind="ReleaseMutations", fields=("mutations",))
     given = _list(call.body, "mutations")
     release = await call.release()
     wanted = _strictly(_Mutations, {"mutations": given}).mutations
     await _render(call, release.model_copy(update={"mutations": wanted}), needed=bool(given))
     changes = {"mutations": given or None}
-    requested_at = await call.write(release.metadata.uid, changes, resource_version=version)
+    requested_at = await call.write(release.metadata.uid, changes, precondition=precondition)
     return ReleaseMutations(metadata=call.metadata(), mutations=tuple(given), requested_at=requested_at)
 
 
@@ -69,7 +69,7 @@ async def write_lifecycle(call: Call) -> ReleaseLifecycle:
         ConvoyError: the Release cannot be rendered with them, or the target did not answer.
         ApiError: the Release cannot be read or written.
     """
-    version = expect(call.body, kind="ReleaseLifecycle", fields=("preSync", "postSync"))
+    precondition = expect(call.body, kind="ReleaseLifecycle", fields=("preSync", "postSync"))
     given = {name: _list(call.body, name) for name in ("preSync", "postSync")}
     release = await call.release()
     wanted = release.model_copy(update={"lifecycle": _strictly(Lifecycle, given)})
@@ -79,7 +79,7 @@ async def write_lifecycle(call: Call) -> ReleaseLifecycle:
         if refused:
             raise Invalid("; ".join(refused), name=call.name)
     changes = {"lifecycle": {name: entries or None for name, entries in given.items()}}
-    requested_at = await call.write(release.metadata.uid, changes, resource_version=version)
+    requested_at = await call.write(release.metadata.uid, changes, precondition=precondition)
     return ReleaseLifecycle(
         metadata=call.metadata(),
         pre_sync=tuple(given["preSync"]),
