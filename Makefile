@@ -9,7 +9,7 @@ UV_VERSION := 0.13.9
 UV := .state/uv/bin/uv
 BIN := .venv/bin
 # Processes that tests run in side by side, each with a local stack of its own (about 1 GB); 0: one after the other.
-JOBS ?= 0
+JOBS ?= 2
 CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/convoy
 # Binaries of the servers that somebody has built already (*.xz with SHA256SUMS, linux/amd64). Where there are
 # none, deploy/stack downloads or builds them.
@@ -29,7 +29,7 @@ help: ## list the targets
 demo: .venv/.synced ## see convoy work on real servers; stays up until Ctrl-C (ONCE=1: ends with one line of JSON)
 	@$(find_tools); exec $(BIN)/python -m workers up $(if $(ONCE),--once)
 
-test: .venv/.synced ## run every test on real servers (ARGS="-k name": some of them; JOBS=2: two side by side)
+test: .venv/.synced ## run every test on real servers (ARGS="-k name": some of them; JOBS=0: one after the other)
 	@$(find_tools); $(BIN)/pytest -n $(JOBS) --dist loadfile $(ARGS)
 
 check: .venv/.synced ## formatting, lint, types, layers, docs
