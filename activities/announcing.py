@@ -7,10 +7,12 @@ from typing import Final, Literal
 import msgspec
 
 from activities.drifting import CHANGES
+from activities.rollouts import rollout_of
 from activities.services import Services
 from convoy.api.errors import DeployFailed, Hold, error_classes
 from convoy.api.objects import Manifest, counted
 from convoy.drift.results import ObjectDrift
+from convoy.health.rollout import RolloutPhase
 from convoy.policy.trigger import Trigger
 from workflows.contract import Plan, RecordInput
 
@@ -33,7 +35,7 @@ async def announce(services: Services, tree: Manifest, done: RecordInput) -> Non
         return
     if not outcome.changed and not (done.attempted and is_news(plan)):
         return
-    if outcome.changed and not plan.changed_render:
+    if outcome.changed and not plan.changed_render and not _goes_back(tree, plan):
         found = await _found(services, plan) if plan.trigger is Trigger.SELF_HEAL else ""
         await events.emit(tree, reason="Healed", note=f"{outcome.message}{found}")
     else:
@@ -41,6 +43,13 @@ async def announce(services: Services, tree: Manifest, done: RecordInput) -> Non
     if outcome.pruned:
         note = f"deleted {counted(outcome.pruned, 'object')} that left the render"
         await events.emit(tree, reason="Pruned", note=note)
+
+
+def _goes_back(tree: Manifest, plan: Plan) -> bool:
+    """Whether the pass has put the last healthy render in the place of one that failed, and healed nothing."""
+    rollout = rollout_of(tree)
+    is_back = rollout is not None and rollout.phase == RolloutPhase.ROLLED_BACK
+    return is_back and plan.trigger not in (Trigger.SELF_HEAL, Trigger.PERIODIC)
 
 
 async def _found(services: Services, plan: Plan) -> str:

@@ -150,6 +150,7 @@ class Drifting:
             tick=subject.tick,
             spec_hash=spec_hash(subject.tree),
             render_ref=applied_ref(subject.tree),
+            desired=found.render_ref,
         )
 
     async def _read(self) -> Manifest | None:

@@ -16,6 +16,7 @@ from temporalio import workflow
 from temporalio.exceptions import ApplicationError
 
 with workflow.unsafe.imports_passed_through():
+    from convoy.api.names import APPLIED
     from convoy.api.times import format_time
     from convoy.policy.requeue import requeue
     from convoy.policy.spread import next_tick, overdue_delay
@@ -233,9 +234,12 @@ class Drift:
         work (D35). So nothing depends on what a watcher remembers.
         """
         state, now = self._state, (ended.spec_hash, ended.render_ref)
-        if not ended.spec_hash or now == state.compared or not workflow.patched(NOTICED):
+        # A pass before a rollback, or in a wait for a person, compared another render than the one that is back now.
+        was_other = ended.reason == APPLIED and state.desired not in ("", ended.render_ref)
+        is_known = now == state.compared and not was_other
+        if not ended.spec_hash or is_known or not workflow.patched(NOTICED):
             return
-        (spec_hash, _), state.compared = state.compared, now
+        (spec_hash, _), state.compared, state.desired = state.compared, now, ""
         cause = Cause.INVENTORY_CHANGED
         if spec_hash != ended.spec_hash:
             cause = Cause.SPEC_CHANGED if spec_hash else Cause.CREATED
@@ -304,7 +308,7 @@ class Drift:
         self._state.busy = False
         state.last = report
         if report.spec_hash:
-            state.compared = (report.spec_hash, report.render_ref)
+            state.compared, state.desired = (report.spec_hash, report.render_ref), report.desired
         state.fights = report.fights
         for check in checks:
             self._answers[check] = report
@@ -364,6 +368,7 @@ class Drift:
                 fights=(),
                 last=None,
                 compared=("", ""),
+                desired="",
                 former=[one for one in gone if one != uid],
             )
         self._state.uid = uid

@@ -114,6 +114,8 @@ class DriftState(DriftStart):
     fights: tuple[tuple[str, ...], ...] = ()
     compared: tuple[str, str] = ("", "")
     """Hash of the spec, and ref of the applied render, that the latest pass was about."""
+    desired: str = ""
+    """Ref of the render that the latest pass compared; empty where it compared none."""
     former: list[str] = field(default_factory=list)
     """UIDs of Releases of this name that are gone."""
     last: DriftReport | None = None

@@ -41,7 +41,7 @@ def advice(release: Release, stage: HookStage, failed: Sequence[HookStatus]) -> 
     command = sync_command(release) + (" --force" if is_rollout else "")
     if all(entry.name in approvals for entry in failed):
         return f"To ask again: {command}"
-    return f"Mend it in the source, or run it again: {command}"
+    return f"Mend it, then run it again: {command}"
 
 
 def with_failed_post_sync(message: str, release: Release, render_ref: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -115,3 +116,19 @@ async def test_an_event_at_the_tick_does_not_hide_that_it_is_the_tick(driver: Dr
     )
     asked = await script.called(Activity.DRIFT_PASS)
     assert (asked.cause, asked.ticked) == (Cause.SPEC_CHANGED, True)
+
+
+async def test_a_render_that_is_applied_again_after_another_was_compared_is_compared(
+    driver: Driver, script: Script
+) -> None:
+    other = DriftReport(Verdict.DRIFTED, "uid-1", spec_hash="h1", render_ref="r1", desired="r2")
+    script.answer(Activity.DRIFT_PASS, other, replace(other, desired="r1"))
+    await driver.start_drift(DriftState(uid="uid-1", tick=0.0, compared=("h0", "r1")))
+    await driver.ended(ended("h1", "r1"))
+    await script.called(Activity.DRIFT_PASS)
+    await driver.ended(ended("h1", "r1", reason="WaitingForApproval"))
+    await driver.ended(ended("h1", "r1"))
+    await script.called(Activity.DRIFT_PASS, 2)
+    await driver.ended(ended("h1", "r1"))
+    await driver.check()
+    assert causes(script) == [Cause.SPEC_CHANGED, Cause.INVENTORY_CHANGED, Cause.CHECK]

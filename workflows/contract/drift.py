@@ -110,6 +110,8 @@ class DriftReport:
     """Of the Release that was compared; empty where none was."""
     render_ref: str = ""
     """The render that was applied last as the pass began."""
+    desired: str = ""
+    """The render that was compared; empty where none was."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,16 +26,16 @@ def told(found: Release, stage: HookStage = PRE) -> str:
     [
         (
             release(job("migrate"), hooks=[entry("migrate", "Failed")]),
-            f"Mend it in the source, or run it again: {SYNC}",
+            f"Mend it, then run it again: {SYNC}",
         ),
         (release(GO, hooks=[entry("go", "Failed")]), f"To ask again: {SYNC}"),
         (
             release(job("migrate"), GO, hooks=[entry("migrate", "Failed"), entry("go", "Failed")]),
-            f"Mend it in the source, or run it again: {SYNC}",
+            f"Mend it, then run it again: {SYNC}",
         ),
         (
             release(job("migrate"), hooks=[entry("migrate", "Failed")], **POLICY),
-            f"Mend it in the source, or run it again: {SYNC} --force",
+            f"Mend it, then run it again: {SYNC} --force",
         ),
     ],
     ids=["a Job", "an approval that nobody gave", "both", "in a rollout, which only a force begins anew"],
@@ -47,7 +47,7 @@ def test_each_failure_has_the_advice_that_helps(found: Release, expected: str) -
 def test_a_failed_post_sync_hook_is_no_failure_of_the_rollout() -> None:
     found = release(post=[job("smoke")], hooks=[entry("smoke", "Failed")], **POLICY)
 
-    assert told(found, POST) == f"Mend it in the source, or run it again: {SYNC}"
+    assert told(found, POST) == f"Mend it, then run it again: {SYNC}"
 
 
 def test_only_runs_for_this_render_and_of_this_stage_have_failed() -> None:
@@ -74,8 +74,7 @@ def test_a_failed_post_sync_hook_is_told_of_at_each_pass_and_once() -> None:
     message = with_failed_post_sync("applied 1 object", found, A)
 
     assert message == (
-        "applied 1 object; postSync hooks: hook smoke: exit code 1\n"
-        f"Mend it in the source, or run it again: {SYNC}"
+        f"applied 1 object; postSync hooks: hook smoke: exit code 1\nMend it, then run it again: {SYNC}"
     )
     assert with_failed_post_sync(message, found, A) == message
     assert with_failed_post_sync("applied 1 object", found, B) == "applied 1 object", "another render"
