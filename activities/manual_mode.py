@@ -9,6 +9,7 @@ from convoy.api.conditions import condition_says, find_condition
 from convoy.api.names import APPLIED, MANAGER, SYNC_REQUESTED_AT
 from convoy.api.objects import Manifest
 from convoy.api.release import Release
+from convoy.hooks.failures import with_failed_post_sync
 from convoy.kube.client import KubeClient
 from convoy.policy.decide import decide_manual
 from convoy.sync.release_status import own_status, reported
@@ -23,7 +24,10 @@ async def report_manual(home: KubeClient, read: Manifest, release: Release, rend
     report = decide_manual(release, render_ref=render_ref) if render_ref else None
     if report is None or release.spec.suspend:
         return
-    said = {"status": report.status, "reason": report.reason, "message": report.message}
+    message = report.message
+    if report.status == "True":
+        message = with_failed_post_sync(message, release, render_ref)
+    said = {"status": report.status, "reason": report.reason, "message": message}
     generation, basis = release.metadata.generation, _basis(read)
 
     def build(tree: Manifest) -> Manifest | None:

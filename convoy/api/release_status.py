@@ -18,7 +18,9 @@ WavePhase = Annotated[
     str, one_of_texts("Pending", "Applying", "Applied", "WaitingForHealth", "Healthy", "Failed")
 ]
 RolloutPhase = Annotated[str, one_of_texts("Progressing", "Healthy", "Failed", "RolledBack")]
-HookPhase = Annotated[str, one_of_texts("Pending", "Running", "Succeeded", "Failed", "Approved")]
+HookPhase = Annotated[
+    str, one_of_texts("Pending", "Running", "Succeeded", "Failed", "Approved", "Superseded")
+]
 
 
 class Handled(ApiModel):
@@ -98,6 +100,8 @@ class Rollout(ApiModel):
     """From when the healthTimeout counts."""
     message: str | None = None
     """What failed, what is back in its place, and what to do."""
+    pinned: bool | None = None
+    """It failed under a pin: when the pin goes, it begins anew."""
 
 
 class HistoryEntry(ApiModel):

@@ -112,10 +112,7 @@ def deadline(rollout: Rollout | None, policy: FailurePolicy | None) -> datetime 
 
 
 def _started(before: Rollout | None, seen: Seen) -> Rollout:
-    # A pin on what has failed and was rolled back is a person's try again, as a force is.
-    tries_again = seen.forced or (
-        before is not None and before.phase == RolloutPhase.ROLLED_BACK and seen.pinned
-    )
+    tries_again = seen.forced or (before is not None and _pin_tries_again(before, seen))
     if before is not None and before.render_ref == seen.starting and not tries_again:
         return before
     last = before.last_healthy_render_ref if before is not None else None
@@ -126,6 +123,13 @@ def _started(before: Rollout | None, seen: Seen) -> Rollout:
         started_at=format_time(seen.now),
         message=f"The render {brief_ref(seen.starting)} is being rolled out.",
     )
+
+
+def _pin_tries_again(before: Rollout, seen: Seen) -> bool:
+    """Whether a person tries a failed render again: by a pin, or by taking away the one that it failed under."""
+    if seen.pinned:
+        return before.phase == RolloutPhase.ROLLED_BACK
+    return before.phase == RolloutPhase.FAILED and bool(before.pinned)
 
 
 def _judged(before: Rollout, seen: Seen, policy: FailurePolicy) -> Rollout:
@@ -185,4 +189,5 @@ def _held(before: Rollout, told: str, obstacle: str, seen: Seen) -> Rollout:
         f"(kubectl convoy release rollback {seen.release}), or try it again "
         f"(kubectl convoy release sync {seen.release} --force)."
     )
-    return before.model_copy(update={"phase": RolloutPhase.FAILED, "message": message})
+    update = {"phase": RolloutPhase.FAILED, "message": message, "pinned": seen.pinned or None}
+    return before.model_copy(update=update)

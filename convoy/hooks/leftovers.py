@@ -17,7 +17,7 @@ from convoy.api.times import format_time
 from convoy.hooks.definition import NEVER, StageHook, stage_hooks
 from convoy.hooks.job import end_of, is_of, policy_of
 from convoy.hooks.jobs import find_job, let_go
-from convoy.hooks.plan import FAILED, hook_is_over, is_changed
+from convoy.hooks.plan import SUPERSEDED, hook_is_over, is_changed
 from convoy.kube.client import KubeClient
 
 
@@ -45,7 +45,7 @@ def as_ended(entry: HookStatus, render: Render, now: datetime) -> HookStatus:
     """Return the result of a run that was superseded."""
     why = "another render is wanted" if entry.render_ref != render.ref else "its hook was changed"
     message = f"it was ended, since {why}"
-    return entry.model_copy(update={"phase": FAILED, "finished_at": format_time(now), "message": message})
+    return entry.model_copy(update={"phase": SUPERSEDED, "finished_at": format_time(now), "message": message})
 
 
 def _hooks(release: Release, render: Render) -> dict[str, StageHook]:

@@ -18,6 +18,8 @@ from convoy.policy.request import requested_at
 from convoy.policy.trigger import LOOKS, REQUESTED_BY, Trigger
 
 PENDING, RUNNING, SUCCEEDED, FAILED, APPROVED = "Pending", "Running", "Succeeded", "Failed", "Approved"
+SUPERSEDED = "Superseded"
+"""A run that convoy itself has ended, since something else was wanted: it says nothing about the hook."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +74,11 @@ def runs_due(
             return (*found, *(Run(hook.name, numbers[hook.name], hook.definition) for hook in going))
         for hook in batch:
             entry, number = known.get(hook.name), numbers.get(hook.name, 0)
-            if entry is None and hooked and number and not hook.every_sync:
-                continue  # it ran before this render was applied; what stands in the status is a later render's run
-            if entry is None or hook in failed or _is_another(hook, entry, release, trigger, forced=forced):
+            if entry is None or entry.phase == SUPERSEDED:
+                if hooked and number and not hook.every_sync:
+                    continue  # it ran before this render was applied; what stands in the status is a later run
+                found.append(Run(hook.name, number + 1, hook.definition))
+            elif hook in failed or _is_another(hook, entry, release, trigger, forced=forced):
                 found.append(Run(hook.name, number + 1, hook.definition))
             elif not hook_is_over(entry):
                 found.append(Run(hook.name, number, hook.definition))
@@ -83,7 +87,7 @@ def runs_due(
 
 def hook_is_over(entry: HookStatus | None) -> bool:
     """Tell whether a run has its result."""
-    return entry is not None and entry.phase in (SUCCEEDED, FAILED, APPROVED)
+    return entry is not None and entry.phase in (SUCCEEDED, FAILED, APPROVED, SUPERSEDED)
 
 
 def is_changed(hook: StageHook, entry: HookStatus) -> bool:

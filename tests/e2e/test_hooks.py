@@ -6,7 +6,7 @@ from convoy.api.names import HEALTH_REQUESTED_AT, HOOK_FINALIZER
 from convoy.kube.resources import JOBS
 from tests.e2e.harness.convoy import Convoy, condition_of
 from tests.e2e.hooked import FAILS, HANGS, hook_of, hooked, job, jobs, new_render, runs, told
-from tests.e2e.tenant import Tenant, is_settled
+from tests.e2e.tenant import Tenant, config_map, is_settled
 from workflows.contract import ReleaseId
 
 MANUAL = {"automatic": False}
@@ -193,11 +193,23 @@ async def test_going_back_to_the_applied_render_runs_nothing_again_and_ends_what
 
     await new_render(tenant, "1")
 
-    tree = await tenant.until("app", lambda tree: runs(tree)["migrate"] == ("Failed", 2))
+    tree = await tenant.until("app", lambda tree: runs(tree)["migrate"] == ("Superseded", 2))
     assert hook_of(tree, "migrate")["message"] == "it was ended, since another render is wanted"
     tree = await tenant.applied("app")
     assert tree["status"]["lastSuccessful"]["renderRef"] == applied
-    assert runs(tree)["migrate"] == ("Failed", 2)
+    assert runs(tree)["migrate"] == ("Superseded", 2)
+
+
+async def test_a_hook_that_a_broken_render_has_ended_runs_again_for_the_one_before(tenant: Tenant) -> None:
+    await hooked(tenant, job("migrate", HANGS))
+    await tenant.until("app", lambda tree: runs(tree).get("migrate") == ("Running", 1))
+    await tenant.files("app", {"a.yaml": config_map("BAD_name", tenant.namespace)})
+    await tenant.applied("app", "Unappliable")
+    assert runs(await tenant.get("app"))["migrate"] == ("Superseded", 1)
+
+    await new_render(tenant, "1")
+
+    await tenant.until("app", lambda tree: runs(tree)["migrate"] == ("Running", 2))
     assert await jobs(tenant) == []
 
 

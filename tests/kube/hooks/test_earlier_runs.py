@@ -103,7 +103,7 @@ async def test_a_run_for_another_render_is_superseded_until_it_has_a_result(rig:
     assert superseded(release, render_of()) == ()
     assert [entry.name for entry in superseded(release, render_of(ref=B))] == ["a", "go"]
     entry = as_ended(release.status.hooks[0], render_of(ref=B), datetime.now(UTC))
-    assert (entry.phase, entry.run) == ("Failed", 1)
+    assert (entry.phase, entry.run) == ("Superseded", 1)
     assert entry.message == "it was ended, since another render is wanted"
 
 

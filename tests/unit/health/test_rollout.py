@@ -37,6 +37,7 @@ def state(found: Rollout | None) -> tuple[str | None, str | None, str | None] | 
 
 PROGRESSING, HEALTHY = rollout("Progressing"), rollout("Healthy", last=BAD)
 FAILED, ROLLED_BACK = rollout("Failed"), rollout("RolledBack")
+PIN_FAILED = FAILED.model_copy(update={"pinned": True})
 ALL = [PROGRESSING, HEALTHY, FAILED, ROLLED_BACK]
 
 TRANSITIONS: list[tuple[str, Rollout | None, dict[str, Any], tuple[str, str, str | None] | None]] = [
@@ -80,6 +81,7 @@ TRANSITIONS: list[tuple[str, Rollout | None, dict[str, Any], tuple[str, str, str
     ("rolled back for long", ROLLED_BACK, {"now": TOO_LATE, "trouble": "x"}, ("RolledBack", BAD, GOOD)),
     ("what has failed is synced again, rolled back", ROLLED_BACK, {"starting": BAD}, ("RolledBack", BAD, GOOD)),
     ("a person pins what has failed", ROLLED_BACK, {"starting": BAD, "pinned": True}, ("Progressing", BAD, GOOD)),
+    ("the pin goes under which it failed", PIN_FAILED, {"starting": BAD}, ("Progressing", BAD, GOOD)),
     ("what has failed stays pinned", FAILED, {"starting": BAD, "pinned": True}, ("Failed", BAD, GOOD)),
     *(
         ("another render begins", before, {"starting": FIX}, ("Progressing", FIX, before.last_healthy_render_ref))

@@ -95,6 +95,7 @@ def test_what_failed_stays_failed_until_another_render_or_a_forced_sync_begins(
             continue
         assert after is not None
         pinned = seen.pinned and before.phase == RolloutPhase.ROLLED_BACK
+        pinned |= before.phase == RolloutPhase.FAILED and bool(before.pinned) and not seen.pinned
         anew = seen.starting and (seen.forced or pinned or seen.starting != before.render_ref)
         assert (after.phase == RolloutPhase.PROGRESSING) == bool(anew)
         assert after.phase != RolloutPhase.HEALTHY

@@ -6,6 +6,7 @@ import pytest
 
 from convoy.api.errors import Hold
 from convoy.api.release import Release
+from convoy.api.release_status import LastAttempted
 from convoy.policy.heal import heals
 from tests.unit.api import full
 
@@ -34,3 +35,10 @@ def test_what_a_sync_that_holds_has_not_applied_yet_is_not_healed(reason: str) -
 def test_in_manual_mode_and_while_suspended_nothing_is_healed() -> None:
     assert not heals(release(automatic=False))
     assert not heals(release(suspend=True))
+
+
+def test_what_a_gate_that_has_timed_out_holds_back_is_not_healed() -> None:
+    failed = release("DeployFailed")
+    attempted = {"reason": "DeployFailed", "gate": {"wave": 1, "until": "2026-01-01T00:00:00Z"}}
+    status = failed.status.model_copy(update={"last_attempted": LastAttempted.model_validate(attempted)})
+    assert not heals(failed.model_copy(update={"status": status}))
