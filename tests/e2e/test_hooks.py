@@ -203,11 +203,11 @@ async def test_going_back_to_the_applied_render_runs_nothing_again_and_ends_what
 async def test_a_hook_that_a_broken_render_has_ended_runs_again_for_the_one_before(tenant: Tenant) -> None:
     await hooked(tenant, job("migrate", HANGS))
     await tenant.until("app", lambda tree: runs(tree).get("migrate") == ("Running", 1))
-    await tenant.files("app", {"a.yaml": config_map("BAD_name", tenant.namespace)})
+    await tenant.files("app", {"bad.yaml": config_map("BAD_name", tenant.namespace)})
     await tenant.applied("app", "Unappliable")
     assert runs(await tenant.get("app"))["migrate"] == ("Superseded", 1)
 
-    await new_render(tenant, "1")
+    await tenant.files("app", {"bad.yaml": None})
 
     await tenant.until("app", lambda tree: runs(tree)["migrate"] == ("Running", 2))
     assert await jobs(tenant) == []
