@@ -198,6 +198,7 @@ async def test_going_back_to_the_applied_render_runs_nothing_again_and_ends_what
     tree = await tenant.applied("app")
     assert tree["status"]["lastSuccessful"]["renderRef"] == applied
     assert runs(tree)["migrate"] == ("Superseded", 2)
+    assert await jobs(tenant) == []
 
 
 async def test_a_hook_that_a_broken_render_has_ended_runs_again_for_the_one_before(tenant: Tenant) -> None:
@@ -210,7 +211,6 @@ async def test_a_hook_that_a_broken_render_has_ended_runs_again_for_the_one_befo
     await tenant.files("app", {"bad.yaml": None})
 
     await tenant.until("app", lambda tree: runs(tree)["migrate"] == ("Running", 2))
-    assert await jobs(tenant) == []
 
 
 async def test_a_release_that_is_deleted_while_a_hook_runs_takes_its_job_along(tenant: Tenant) -> None:
