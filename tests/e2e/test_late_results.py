@@ -61,7 +61,8 @@ async def applied(tenant: Tenant) -> tuple[Manifest, Plan]:
     await tenant.release("app", {"a.yaml": config_map("a", tenant.namespace)}, policy={"automatic": False})
     await tenant.applied("app", "WaitingForSync")
     await tenant.sync("app")
-    tree = await tenant.applied("app")
+    await tenant.applied("app")
+    tree = await tenant.in_sync("app")  # nothing else writes its status any more
     run = tree["status"]["sync"]["runId"]
     return tree, Plan(uid=tree["metadata"]["uid"], run_id=run, generation=1, render_ref="sha256:" + "0" * 64)
 
