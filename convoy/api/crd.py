@@ -81,6 +81,7 @@ _KINDS = (
             _Column(name="Revision", path=".status.lastSuccessful.revision"),
             _Column(name="Cluster", path=".spec.clusterRef.name"),
             _AGE,
+            _Column(name="Rollout", path=".status.rollout.phase", wide=True),
             _Column(name="Pinned", path=".pin.renderRef", wide=True),
             _condition_column("Applied-Message", APPLIED, "message"),
             _condition_column("In-Sync-Message", IN_SYNC, "message"),

@@ -17,7 +17,7 @@ from convoy.api.errors import ConvoyError
 from convoy.cli import clusters, local, release_actions, release_compare, release_views
 from convoy.cli.completion import answer_shell, complete_for_kubectl, completion
 from convoy.cli.errors import Failure
-from convoy.cli.output import note
+from convoy.cli.output import note, say
 from convoy.kube.errors import ApiError
 
 USAGE_ERROR = 2
@@ -30,6 +30,14 @@ USED_AS = "kubectl convoy"
 """How help and errors speak of it: kubectl does not tell its plugins that it runs them."""
 
 _SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+
+
+@click.command()
+def version() -> None:
+    """Print the version of this command line."""
+    from importlib import metadata
+
+    say(metadata.version("convoy-release"))
 
 
 def _group(name: str, text: str, *commands: click.Command) -> click.Group:
@@ -53,6 +61,7 @@ app = _group(
     _group("cluster", "See Clusters.", *clusters.COMMANDS),
     *local.COMMANDS,
     completion,
+    version,
     complete_for_kubectl,
 )
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -40,6 +41,7 @@ COMMANDS = [
     ("completion",),
     ("render",),
     ("validate",),
+    ("version",),
 ]
 HEAVY = {
     "kubernetes",
@@ -84,6 +86,10 @@ def test_help_imports_no_kubernetes_client_and_nothing_else_that_is_heavy(words:
 
 def test_without_words_the_page_is_shown() -> None:
     assert run() == golden_of(()).read_text(encoding="utf-8")
+
+
+def test_the_version_is_that_of_the_package() -> None:
+    assert run("version") == version("convoy-release") + "\n"
 
 
 def write() -> None:
