@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any, get_type_hints
@@ -26,6 +26,7 @@ from activities.recording import Recording
 from activities.resolving import Resolving
 from activities.tearing_down import TearingDown
 from convoy.api.times import format_time
+from convoy.policy.trigger import Trigger
 from workflows.contract import (
     RENDER_MISSING,
     Activity,
@@ -134,6 +135,11 @@ class Script:
     def answer(self, name: Activity, *answers: Any) -> None:
         """Queue answers: values, exceptions, or functions of the argument. Without any the usual answer is given."""
         self._answers[name] += answers
+
+    def reads(self, trigger: Trigger, **changes: object) -> None:
+        """Let the next `resolve` find the same render, later and with another trigger."""
+        plan = replace(self.plan, trigger=trigger, started_at="2026-01-01T09:09:09Z", **changes)  # type: ignore[arg-type]
+        self.answer(Activity.RESOLVE, Resolved(Decision.APPLY, plan))
 
     def hold(self, name: Activity) -> Gate:
         """Hold the next call of this activity that nobody holds yet."""

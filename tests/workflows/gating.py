@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from convoy.policy.trigger import Trigger
 from tests.workflows.doubles import Script
-from workflows.contract import Activity, Decision, HealthAnswer, Resolved, SyncRequest, WavePlan
+from workflows.contract import HealthAnswer, SyncRequest, WavePlan
 
 SICK = HealthAnswer(healthy=False, message="Deployment.apps shop/mill: 0 of 1 replicas are ready")
 CLOSED = (SICK, SICK)
@@ -27,9 +27,3 @@ def put_gate(script: Script, *, timeout: float = LONG) -> Script:
         changed_render=True,
     )
     return script
-
-
-def reads(script: Script, trigger: Trigger, **changes: object) -> None:
-    """Let the next `resolve` find the same render, with another trigger."""
-    plan = replace(script.plan, trigger=trigger, started_at="2026-01-01T09:09:09Z", **changes)  # type: ignore[arg-type]
-    script.answer(Activity.RESOLVE, Resolved(Decision.APPLY, plan))

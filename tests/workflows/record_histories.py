@@ -233,21 +233,17 @@ def _gated(script: Script, *, timeout: float) -> None:
     )
 
 
-def _reads(script: Script, trigger: Trigger) -> None:
-    script.answer(Activity.RESOLVE, Resolved(Decision.APPLY, replace(script.plan, trigger=trigger)))
-
-
 async def _gate(driver: Driver, script: Script) -> None:
     """A gate and a prune that wait, with a tick between, long enough to continue as new in the wait."""
     _gated(script, timeout=600)
     script.answer(Activity.CHECK_HEALTH, SICK, SICK, SICK, HealthAnswer(healthy=True), SICK, SICK)
-    _reads(script, Trigger.SPEC_CHANGED)
+    script.reads(Trigger.SPEC_CHANGED)
     run = await driver.sync()
     first = (await run.describe()).run_id
     await until(run, lambda view: view["reason"] == "WaitingForWave")
     for trigger in (Trigger.PERIODIC, Trigger.HEALTH_REACHED, Trigger.HEALTH_REACHED):
         recorded = script.steps().count(Activity.RECORD)
-        _reads(script, trigger)
+        script.reads(trigger)
         await driver.sync(SyncRequest(trigger=trigger, uid="uid-1"))
         await script.called(Activity.RECORD, recorded + 1)
     await result(driver.open_sync())
@@ -258,8 +254,8 @@ async def _gate(driver: Driver, script: Script) -> None:
 async def _gate_times_out(driver: Driver, script: Script) -> None:
     _gated(script, timeout=8)
     script.answer(Activity.CHECK_HEALTH, SICK, SICK, SICK)
-    _reads(script, Trigger.SPEC_CHANGED)
-    _reads(script, Trigger.TIMED_OUT)
+    script.reads(Trigger.SPEC_CHANGED)
+    script.reads(Trigger.TIMED_OUT)
     await failed(await driver.sync())
     await store(driver.client, "sync-gate-times-out", driver.release.sync)
 
@@ -271,8 +267,8 @@ async def _approval(driver: Driver, script: Script) -> None:
     )
     asks = HooksAnswer(done=False, reason="WaitingForApproval", message="hook go waits", awaits=("go",))
     script.answer(Activity.RUN_HOOKS, asks)
-    _reads(script, Trigger.SPEC_CHANGED)
-    _reads(script, Trigger.APPROVED)
+    script.reads(Trigger.SPEC_CHANGED)
+    script.reads(Trigger.APPROVED)
     run = await driver.sync()
     first = (await run.describe()).run_id
     await until(run, lambda view: view["reason"] == "WaitingForApproval")
@@ -289,7 +285,7 @@ async def _out_of_reach(driver: Driver, script: Script) -> None:
     overdue = (datetime.now(UTC) + timedelta(seconds=1)).timestamp()
     runs = HooksAnswer(done=False, reason="WaitingForHook", message="hook smoke runs", deadline=overdue)
     script.answer(Activity.RUN_HOOKS, runs, failure("ClusterNotReady", "no route"))
-    _reads(script, Trigger.SPEC_CHANGED)
+    script.reads(Trigger.SPEC_CHANGED)
     stop = replace(script.plan, trigger=Trigger.TIMED_OUT)
     script.answer(Activity.RESOLVE, Resolved(Decision.STOP, stop, "ClusterNotReady", "no route"))
     await driver.sync()
@@ -297,7 +293,7 @@ async def _out_of_reach(driver: Driver, script: Script) -> None:
     waits = (await driver.open_sync().describe()).run_id  # the first run has continued as new
     for recorded in (2, 3):
         await script.called(Activity.RECORD, recorded)
-        _reads(script, Trigger.TIMED_OUT)
+        script.reads(Trigger.TIMED_OUT)
         await driver.sync(SyncRequest(trigger=Trigger.TIMED_OUT, uid="uid-1"))
     await result(driver.open_sync())
     await store(driver.client, "sync-hooks-out-of-reach", driver.release.sync, waits)

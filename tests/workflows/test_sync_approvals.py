@@ -31,12 +31,6 @@ async def waiting(driver: Driver, asking: Script) -> None:
     assert (settled.reason, settled.message) == ("WaitingForApproval", "hook go waits")
 
 
-def reads(script: Script, trigger: Trigger, **changes: object) -> None:
-    """Let the next `resolve` find the same render, with another trigger."""
-    plan = replace(script.plan, trigger=trigger, **changes)  # type: ignore[arg-type]
-    script.answer(Activity.RESOLVE, Resolved(Decision.APPLY, plan))
-
-
 def written(script: Script) -> list[tuple[str, HookRun, Approved]]:
     """What was written down: of which render, of which run of which hook, and who approved."""
     return [(one.render_ref, one.run, one.approved) for one in script.args(Activity.APPROVE_HOOK)]
@@ -45,7 +39,7 @@ def written(script: Script) -> list[tuple[str, HookRun, Approved]]:
 async def test_an_approved_hook_goes_on_and_is_told_who_approved_it(
     driver: Driver, asking: Script, waiting: None
 ) -> None:
-    reads(asking, Trigger.APPROVED)
+    asking.reads(Trigger.APPROVED)
     run = driver.open_sync()
     approved = await driver.approve("go", "ada@example.org")
     assert (approved.hook, approved.by, approved.at[:2]) == ("go", "ada@example.org", "20")
@@ -93,7 +87,7 @@ async def test_a_sync_that_waits_for_nobody_refuses_an_approval(driver: Driver, 
 
 async def test_a_hook_is_approved_once(driver: Driver, asking: Script, waiting: None) -> None:
     gate = asking.hold(Activity.RESOLVE)
-    reads(asking, Trigger.APPROVED)
+    asking.reads(Trigger.APPROVED)
     run = driver.open_sync()
     await driver.approve("go", "ada")
     await gate.reached()
@@ -108,7 +102,7 @@ async def test_while_one_is_written_down_a_second_one_is_refused(
     driver: Driver, asking: Script, waiting: None
 ) -> None:
     gate = asking.hold(Activity.APPROVE_HOOK)
-    reads(asking, Trigger.APPROVED)
+    asking.reads(Trigger.APPROVED)
     run = driver.open_sync()
     first = asyncio.create_task(driver.approve("go", "ada"))
     await gate.reached()
@@ -143,7 +137,7 @@ async def test_an_approval_while_the_wait_is_recorded_is_not_lost(driver: Driver
     gate = asking.hold(Activity.RECORD)
     run = await driver.sync()
     await gate.reached()
-    reads(asking, Trigger.APPROVED)
+    asking.reads(Trigger.APPROVED)
     await driver.approve("go", "ada")
     gate.open()
     assert (await result(run)).reason == "Applied"
@@ -151,7 +145,7 @@ async def test_an_approval_while_the_wait_is_recorded_is_not_lost(driver: Driver
 
 async def test_an_approval_during_a_tick_is_not_lost(driver: Driver, asking: Script, waiting: None) -> None:
     gate = asking.hold(Activity.DRY_RUN)
-    reads(asking, Trigger.PERIODIC)
+    asking.reads(Trigger.PERIODIC)
     run = driver.open_sync()
     await driver.sync(SyncRequest(trigger=Trigger.PERIODIC, uid="uid-1"))
     await gate.reached()
@@ -165,7 +159,7 @@ async def test_an_approval_outlives_a_pass_that_fails_behind_it(
     driver: Driver, asking: Script, waiting: None
 ) -> None:
     asking.answer(Activity.RUN_HOOKS, failure("ClusterNotReady", "no route"))
-    reads(asking, Trigger.APPROVED)
+    asking.reads(Trigger.APPROVED)
     await driver.approve("go", "ada")
     assert (await asking.called(Activity.RECORD, 2)).outcome.reason == "ClusterNotReady"
     assert [approved.by for _, _, approved in written(asking)] == ["ada"]
@@ -176,10 +170,10 @@ async def test_an_approval_that_stands_in_the_status_is_not_taken_for_the_next_r
 ) -> None:
     runs = HooksAnswer(done=False, reason="WaitingForHook", message="hook migrate runs")
     asking.answer(Activity.RUN_HOOKS, runs)
-    reads(asking, Trigger.APPROVED)
+    asking.reads(Trigger.APPROVED)
     await driver.approve("go", "ada")
     await asking.called(Activity.RECORD, 2)
-    reads(asking, Trigger.SPEC_CHANGED)
+    asking.reads(Trigger.SPEC_CHANGED)
     run = driver.open_sync()
     await driver.sync(SyncRequest(trigger=Trigger.SPEC_CHANGED, uid="uid-1", id="new"))
     await result(run)
@@ -190,7 +184,7 @@ async def test_an_approval_of_one_render_does_not_count_for_the_next(
     driver: Driver, asking: Script, waiting: None
 ) -> None:
     gate = asking.hold(Activity.RESOLVE)
-    reads(asking, Trigger.APPROVED, render_ref="r2")
+    asking.reads(Trigger.APPROVED, render_ref="r2")
     run = driver.open_sync()
     await driver.sync(SyncRequest(trigger=Trigger.PERIODIC, uid="uid-1"))
     await gate.reached()
@@ -204,7 +198,7 @@ async def test_an_approval_after_the_sync_is_taken_too(driver: Driver, script: S
     script.plan = replace(script.plan, post_sync=(HookRun("go", 1),), changed_render=True)
     script.answer(Activity.RUN_HOOKS, ASKS)
     assert (await driver.sync_now()).reason == "Applied"
-    reads(script, Trigger.APPROVED, changed_render=False)
+    script.reads(Trigger.APPROVED, changed_render=False)
     run = driver.open_sync()
     approved: Approved = await driver.approve("go", "ada")
     await result(run)
@@ -218,25 +212,25 @@ async def test_an_approval_after_the_sync_is_taken_while_the_cluster_is_out_of_r
 ) -> None:
     script.plan = replace(script.plan, post_sync=(HookRun("go", 1),), changed_render=True)
     script.answer(Activity.RUN_HOOKS, replace(ASKS, deadline=time.time() + 1))
-    reads(script, Trigger.SPEC_CHANGED)
+    script.reads(Trigger.SPEC_CHANGED)
     if step is Activity.RESOLVE:
         stop = replace(script.plan, trigger=Trigger.TIMED_OUT)
         script.answer(Activity.RESOLVE, Resolved(Decision.STOP, stop, "ClusterNotReady", "no route"))
     else:
-        reads(script, Trigger.TIMED_OUT, changed_render=False)
+        script.reads(Trigger.TIMED_OUT, changed_render=False)
         script.answer(Activity.RUN_HOOKS, failure("ClusterNotReady", "no route"))
     run = await driver.sync()
     await script.called(Activity.RECORD, 2)
     view = await until(run, lambda view: "no route" in view["message"])
     assert (view["phase"], view["awaits"]) == ("PostSync", ["go"])
-    reads(script, Trigger.APPROVED, changed_render=False)
+    script.reads(Trigger.APPROVED, changed_render=False)
     await driver.approve("go", "ada")
     assert (await result(run)).reason == "Applied"
 
 
 async def test_a_refused_hook_ends_the_sync(driver: Driver, asking: Script, waiting: None) -> None:
     asking.answer(Activity.RUN_HOOKS, failure("HookFailed", "nobody approved hook go within 24h"))
-    reads(asking, Trigger.TIMED_OUT)
+    asking.reads(Trigger.TIMED_OUT)
     run = driver.open_sync()
     await driver.sync(SyncRequest(trigger=Trigger.TIMED_OUT, uid="uid-1"))
     assert (await failed(run)).type == "HookFailed"

@@ -13,7 +13,7 @@ from temporalio.exceptions import CancelledError
 from convoy.policy.trigger import Trigger
 from tests.workflows.doubles import Script, failure
 from tests.workflows.driver import Driver, failed, result, state, status
-from tests.workflows.gating import CLOSED, LONG, REACHED, SICK, put_gate, reads
+from tests.workflows.gating import CLOSED, LONG, REACHED, SICK, put_gate
 from workflows import gates
 from workflows.contract import (
     Activity,
@@ -45,7 +45,7 @@ async def test_another_render_ends_the_wait(driver: Driver, gated: Script, waiti
 async def test_a_changed_spec_and_a_force_end_the_wait_and_start_from_the_beginning(
     driver: Driver, gated: Script, waiting: Settled, trigger: Trigger, force: str
 ) -> None:
-    reads(gated, trigger, force_requested_at=force)
+    gated.reads(trigger, force_requested_at=force)
     gated.answer(Activity.CHECK_HEALTH, *CLOSED)
     await driver.sync(SyncRequest(trigger=trigger, uid="uid-1", id="new"))
     recorded = await gated.called(Activity.RECORD, 2)
@@ -101,7 +101,7 @@ async def test_an_unreachable_source_is_told_and_extends_no_deadline(
 ) -> None:
     gated.answer(Activity.RESOLVE, Resolved(Decision.STOP, Plan(uid="uid-1"), "SourceNotReady", "no route"))
     assert (await driver.sync_now()).reason == "SourceNotReady"
-    reads(gated, Trigger.RETRY)
+    gated.reads(Trigger.RETRY)
     gated.answer(Activity.CHECK_HEALTH, SICK)
     await driver.sync(SyncRequest(trigger=Trigger.RETRY, uid="uid-1"))
     assert (await gated.called(Activity.RECORD, 3)).outcome.message == waiting.message
@@ -135,7 +135,7 @@ async def test_a_force_is_used_up_by_the_pass_that_began_the_wait(driver: Driver
     gated.answer(Activity.CHECK_HEALTH, *CLOSED, SICK)
     await driver.sync_now()
     assert Activity.DRY_RUN not in gated.steps()
-    reads(gated, Trigger.PERIODIC)
+    gated.reads(Trigger.PERIODIC)
     await driver.sync(SyncRequest(trigger=Trigger.PERIODIC, uid="uid-1"))
     again = (await gated.called(Activity.RECORD, 2)).plan
     assert Activity.DRY_RUN in gated.steps()
@@ -145,7 +145,7 @@ async def test_a_force_is_used_up_by_the_pass_that_began_the_wait(driver: Driver
 async def test_a_cluster_that_cannot_be_asked_for_health_is_told_and_extends_no_deadline(
     driver: Driver, gated: Script, waiting: Settled
 ) -> None:
-    reads(gated, Trigger.HEALTH_CHANGED)
+    gated.reads(Trigger.HEALTH_CHANGED)
     gated.answer(Activity.CHECK_HEALTH, failure("ClusterNotReady", "no route"))
     await driver.sync(SyncRequest(trigger=Trigger.HEALTH_CHANGED, uid="uid-1", id="other health"))
     outcome = (await gated.called(Activity.RECORD, 2)).outcome
@@ -163,7 +163,7 @@ async def test_a_cluster_that_cannot_be_asked_at_the_first_look_is_a_failure_lik
 async def test_a_wave_that_fails_when_it_is_applied_again_ends_the_wait(
     driver: Driver, gated: Script, waiting: Settled
 ) -> None:
-    reads(gated, Trigger.PERIODIC)
+    gated.reads(Trigger.PERIODIC)
     gated.answer(Activity.APPLY_WAVE, failure("DeployFailed", "no"))
     run = driver.open_sync()
     await driver.sync(SyncRequest(trigger=Trigger.PERIODIC, uid="uid-1"))
@@ -174,12 +174,12 @@ async def test_a_wave_that_fails_when_it_is_applied_again_ends_the_wait(
 async def test_a_failure_before_anything_is_applied_again_does_not_end_the_wait(
     driver: Driver, gated: Script, waiting: Settled, step: Activity
 ) -> None:
-    reads(gated, Trigger.PERIODIC)
+    gated.reads(Trigger.PERIODIC)
     gated.answer(step, failure("ClusterNotReady", "no route"))
     run = driver.open_sync()
     await driver.sync(SyncRequest(trigger=Trigger.PERIODIC, uid="uid-1"))
     assert (await gated.called(Activity.RECORD, 2)).outcome.reason == "ClusterNotReady"
-    reads(gated, Trigger.RETRY)
+    gated.reads(Trigger.RETRY)
     gated.answer(Activity.CHECK_HEALTH, SICK)
     await driver.sync(SyncRequest(trigger=Trigger.RETRY, uid="uid-1"))
     assert (await gated.called(Activity.RECORD, 3)).outcome.message == waiting.message
@@ -189,7 +189,7 @@ async def test_a_failure_before_anything_is_applied_again_does_not_end_the_wait(
 async def test_what_is_refused_before_anything_is_applied_again_ends_the_wait(
     driver: Driver, gated: Script, waiting: Settled
 ) -> None:
-    reads(gated, Trigger.PERIODIC)
+    gated.reads(Trigger.PERIODIC)
     gated.answer(Activity.DRY_RUN, failure("Unappliable", "no"))
     run = driver.open_sync()
     await driver.sync(SyncRequest(trigger=Trigger.PERIODIC, uid="uid-1"))
@@ -197,7 +197,7 @@ async def test_what_is_refused_before_anything_is_applied_again_ends_the_wait(
 
 
 async def test_what_ends_a_wait_moves_no_deadline(driver: Driver, gated: Script, waiting: Settled) -> None:
-    reads(gated, Trigger.SYNC_REQUESTED)
+    gated.reads(Trigger.SYNC_REQUESTED)
     gated.answer(Activity.APPLY_WAVE, failure("DeployFailed", "no"))
     run = driver.open_sync()
     await driver.sync(SyncRequest(trigger=Trigger.SYNC_REQUESTED, uid="uid-1", id="asked"))
@@ -232,7 +232,7 @@ async def test_health_that_is_reached_while_the_wait_begins_is_not_missed(
     gate = gated.hold(Activity.RECORD)
     run = await driver.sync()
     await gate.reached()
-    reads(gated, Trigger.HEALTH_REACHED)
+    gated.reads(Trigger.HEALTH_REACHED)
     await driver.sync(REACHED)
     gate.open()
     assert (await result(run)).reason == "Applied"
@@ -270,8 +270,8 @@ async def test_at_the_deadline_health_is_looked_at_once_more_and_then_the_sync_f
     driver: Driver, short: Script
 ) -> None:
     short.answer(Activity.CHECK_HEALTH, *CLOSED, SICK)
-    reads(short, Trigger.SPEC_CHANGED)
-    reads(short, Trigger.TIMED_OUT)
+    short.reads(Trigger.SPEC_CHANGED)
+    short.reads(Trigger.TIMED_OUT)
     error = await failed(await driver.sync())
     assert error.type == "DeployFailed"
     assert error.message == (
@@ -285,8 +285,8 @@ async def test_at_the_deadline_health_is_looked_at_once_more_and_then_the_sync_f
 
 async def test_a_wave_that_is_healthy_at_the_last_look_opens_the_gate(driver: Driver, short: Script) -> None:
     short.answer(Activity.CHECK_HEALTH, *CLOSED)
-    reads(short, Trigger.SPEC_CHANGED)
-    reads(short, Trigger.TIMED_OUT)
+    short.reads(Trigger.SPEC_CHANGED)
+    short.reads(Trigger.TIMED_OUT)
     assert (await result(await driver.sync())).reason == "Applied"
 
 
@@ -294,7 +294,7 @@ async def test_a_source_that_is_unreachable_at_the_deadline_ends_the_wait(
     driver: Driver, short: Script
 ) -> None:
     short.answer(Activity.CHECK_HEALTH, *CLOSED)
-    reads(short, Trigger.SPEC_CHANGED)
+    short.reads(Trigger.SPEC_CHANGED)
     short.answer(Activity.RESOLVE, Resolved(Decision.STOP, Plan(uid="uid-1"), "SourceNotReady", "no route"))
     assert (await failed(await driver.sync())).type == "SourceNotReady"
 

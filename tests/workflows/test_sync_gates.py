@@ -10,7 +10,7 @@ from temporalio.client import WorkflowExecutionStatus
 from convoy.policy.trigger import Trigger
 from tests.workflows.doubles import Script
 from tests.workflows.driver import Driver, result, state, status, until
-from tests.workflows.gating import CLOSED, LONG, REACHED, SICK, reads
+from tests.workflows.gating import CLOSED, LONG, REACHED, SICK
 from workflows import gates
 from workflows.contract import (
     Activity,
@@ -81,7 +81,7 @@ async def test_the_web_ui_tells_what_the_run_waits_for_and_until_when(
 async def test_when_the_wave_is_healthy_the_pass_goes_on_where_it_stood(
     driver: Driver, gated: Script, waiting: Settled
 ) -> None:
-    reads(gated, Trigger.HEALTH_REACHED, requested_at="2026-01-02T00:00:00Z")
+    gated.reads(Trigger.HEALTH_REACHED, requested_at="2026-01-02T00:00:00Z")
     run = driver.open_sync()
     await driver.sync(REACHED)
     settled = await result(run)
@@ -97,7 +97,7 @@ async def test_when_the_wave_is_healthy_the_pass_goes_on_where_it_stood(
 async def test_the_attempt_that_goes_on_is_the_one_that_began(
     driver: Driver, gated: Script, waiting: Settled
 ) -> None:
-    reads(gated, Trigger.HEALTH_REACHED)
+    gated.reads(Trigger.HEALTH_REACHED)
     run = driver.open_sync()
     await driver.sync(REACHED)
     await result(run)
@@ -108,7 +108,7 @@ async def test_the_attempt_that_goes_on_is_the_one_that_began(
 async def test_a_wave_that_is_still_not_healthy_keeps_the_deadline(
     driver: Driver, gated: Script, waiting: Settled
 ) -> None:
-    reads(gated, Trigger.HEALTH_CHANGED)
+    gated.reads(Trigger.HEALTH_CHANGED)
     gated.answer(Activity.CHECK_HEALTH, SICK)
     run = driver.open_sync()
     await driver.sync(SyncRequest(trigger=Trigger.HEALTH_CHANGED, uid="uid-1", id="other health"))
@@ -120,7 +120,7 @@ async def test_a_wave_that_is_still_not_healthy_keeps_the_deadline(
 async def test_a_tick_applies_the_finished_waves_again_and_keeps_the_deadline(
     driver: Driver, gated: Script, waiting: Settled
 ) -> None:
-    reads(gated, Trigger.PERIODIC)
+    gated.reads(Trigger.PERIODIC)
     gated.answer(Activity.CHECK_HEALTH, SICK)
     await driver.sync(SyncRequest(trigger=Trigger.PERIODIC, uid="uid-1"))
     recorded = await gated.called(Activity.RECORD, 2)
@@ -165,11 +165,13 @@ async def test_a_pass_behind_an_attempt_that_did_not_come_to_its_end_makes_the_g
     assert (await driver.sync_now()).reason == "WaitingForWave"
 
 
-async def test_a_wave_whose_first_worker_died_makes_the_gate_hold(driver: Driver, gated: Script) -> None:
+async def test_a_wave_whose_first_worker_left_uncounted_changes_makes_the_gate_hold(
+    driver: Driver, gated: Script
+) -> None:
     gated.plan = replace(gated.plan, changed_render=False)
     gated.answer(
         Activity.APPLY_WAVE,
-        WaveResult(applied=1, changed=0, resumed=True),
+        WaveResult(applied=1, changed=0, uncounted=True),
         WaveResult(applied=1, changed=0),
     )
     gated.answer(Activity.CHECK_HEALTH, *CLOSED)
@@ -181,10 +183,10 @@ async def test_what_is_in_doubt_stays_so_when_the_finished_waves_are_applied_aga
 ) -> None:
     gated.plan = replace(gated.plan, changed_render=False)
     same = WaveResult(applied=1, changed=0)
-    gated.answer(Activity.APPLY_WAVE, replace(same, resumed=True), same, same, same)
+    gated.answer(Activity.APPLY_WAVE, replace(same, uncounted=True), same, same, same)
     gated.answer(Activity.CHECK_HEALTH, *CLOSED, SICK)
     waiting = await driver.sync_now()
-    reads(gated, Trigger.PERIODIC)
+    gated.reads(Trigger.PERIODIC)
     await driver.sync(SyncRequest(trigger=Trigger.PERIODIC, uid="uid-1"))
     assert (await gated.called(Activity.RECORD, 2)).outcome.message == waiting.message
 
@@ -195,7 +197,7 @@ async def test_a_forced_attempt_that_goes_on_is_still_a_forced_one(driver: Drive
     gated.answer(Activity.APPLY_WAVE, *[WaveResult(applied=1, changed=0)] * 2)
     gated.answer(Activity.CHECK_HEALTH, *CLOSED)
     await driver.sync_now()
-    reads(gated, Trigger.HEALTH_REACHED, changed_render=False)
+    gated.reads(Trigger.HEALTH_REACHED, changed_render=False)
     run = driver.open_sync()
     await driver.sync(REACHED)
     await result(run)
@@ -209,7 +211,7 @@ async def test_a_gate_that_has_opened_stays_open_when_a_later_one_waits(
     gated.plan = replace(gated.plan, waves=waves)
     gated.answer(Activity.CHECK_HEALTH, HealthAnswer(healthy=True), *CLOSED, SICK)
     await driver.sync_now()
-    reads(gated, Trigger.PERIODIC)
+    gated.reads(Trigger.PERIODIC)
     await driver.sync(SyncRequest(trigger=Trigger.PERIODIC, uid="uid-1"))
     await gated.called(Activity.RECORD, 2)
     assert [check.index for check in gated.args(Activity.CHECK_HEALTH)] == [0, 1, 1, 1]

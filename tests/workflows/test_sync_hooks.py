@@ -44,12 +44,6 @@ def after(script: Script) -> Script:
     return script
 
 
-def reads(script: Script, trigger: Trigger, **changes: object) -> None:
-    """Let the next `resolve` find the same render, with another trigger."""
-    plan = replace(script.plan, trigger=trigger, **changes)  # type: ignore[arg-type]
-    script.answer(Activity.RESOLVE, Resolved(Decision.APPLY, plan))
-
-
 async def test_pre_sync_hooks_run_between_the_store_and_the_first_wave(
     driver: Driver, before: Script
 ) -> None:
@@ -79,7 +73,7 @@ async def test_a_hook_that_runs_makes_the_sync_wait_before_anything_is_applied(
 async def test_a_hook_that_fails_after_a_wait_fails_the_run(driver: Driver, before: Script) -> None:
     before.answer(Activity.RUN_HOOKS, RUNS, failure("HookFailed", "hook migrate failed"))
     await driver.sync_now()
-    reads(before, Trigger.HEALTH_REACHED)
+    before.reads(Trigger.HEALTH_REACHED)
     run = driver.open_sync()
     await driver.sync(REACHED)
     error = await failed(run)
@@ -100,7 +94,7 @@ async def test_when_the_hook_is_done_the_waves_follow_without_another_dry_run(
 ) -> None:
     before.answer(Activity.RUN_HOOKS, RUNS)
     await driver.sync_now()
-    reads(before, Trigger.HEALTH_REACHED, pre_sync=())
+    before.reads(Trigger.HEALTH_REACHED, pre_sync=())
     run = driver.open_sync()
     await driver.sync(REACHED)
     assert (await result(run)).reason == "Applied"
@@ -118,8 +112,8 @@ async def test_a_failed_hook_stops_the_sync(driver: Driver, before: Script) -> N
 async def test_hooks_are_looked_at_again_when_one_is_overdue(driver: Driver, before: Script) -> None:
     overdue = replace(RUNS, deadline=time.time() + 1)
     before.answer(Activity.RUN_HOOKS, overdue, failure("HookFailed", "hook migrate did not end within 1s"))
-    reads(before, Trigger.SPEC_CHANGED)
-    reads(before, Trigger.TIMED_OUT)
+    before.reads(Trigger.SPEC_CHANGED)
+    before.reads(Trigger.TIMED_OUT)
     assert (await failed(await driver.sync())).type == "HookFailed"
     assert [one.trigger for one in before.args(Activity.RESOLVE)[1].requests] == [Trigger.TIMED_OUT]
 
@@ -131,12 +125,12 @@ async def test_a_source_that_is_unreachable_at_a_look_does_not_end_the_wait_for_
     driver: Driver, before: Script
 ) -> None:
     before.answer(Activity.RUN_HOOKS, replace(RUNS, deadline=time.time() + 1), RUNS)
-    reads(before, Trigger.SPEC_CHANGED)
+    before.reads(Trigger.SPEC_CHANGED)
     before.answer(Activity.RESOLVE, NO_SOURCE)
     run = await driver.sync()
     view = await until(run, lambda view: view["reason"] == "SourceNotReady")
     assert (view["phase"], view["deadline"]) == ("Waiting", "")
-    reads(before, Trigger.RETRY, pre_sync=(HookRun("migrate", 4),))
+    before.reads(Trigger.RETRY, pre_sync=(HookRun("migrate", 4),))
     await driver.sync(RETRY)
     again = await before.called(Activity.RUN_HOOKS, 2)
     assert again.plan.pre_sync == (HookRun("migrate", 3),)
@@ -150,12 +144,12 @@ async def test_a_cluster_that_is_unreachable_for_a_moment_does_not_end_the_wait_
     before.answer(Activity.RUN_HOOKS, RUNS)
     await driver.sync_now()
     run = driver.open_sync()
-    reads(before, Trigger.RETRY)
+    before.reads(Trigger.RETRY)
     before.answer(step, failure("ClusterNotReady", "no route"))
     await driver.sync(RETRY)
     assert (await before.called(Activity.RECORD, 2)).outcome.reason == "ClusterNotReady"
     assert await status(run) is WorkflowExecutionStatus.RUNNING
-    reads(before, Trigger.HEALTH_REACHED)
+    before.reads(Trigger.HEALTH_REACHED)
     await driver.sync(REACHED)
     assert (await result(run)).reason == "Applied"
 
@@ -163,7 +157,7 @@ async def test_a_cluster_that_is_unreachable_for_a_moment_does_not_end_the_wait_
 async def test_a_tick_keeps_the_numbers_of_the_runs(driver: Driver, before: Script) -> None:
     before.answer(Activity.RUN_HOOKS, RUNS, RUNS)
     await driver.sync_now()
-    reads(before, Trigger.PERIODIC, pre_sync=(HookRun("migrate", 4), HookRun("added", 1)))
+    before.reads(Trigger.PERIODIC, pre_sync=(HookRun("migrate", 4), HookRun("added", 1)))
     await driver.sync(PERIODIC)
     again = await before.called(Activity.RUN_HOOKS, 2)
     assert again.plan.pre_sync == (HookRun("migrate", 3), HookRun("added", 1))
@@ -177,7 +171,7 @@ async def test_a_hook_that_was_changed_is_another_run(
     before.plan = replace(before.plan, pre_sync=(HookRun("first", 1, "a"), HookRun("migrate", 3, "b")))
     before.answer(Activity.RUN_HOOKS, RUNS, RUNS)
     await driver.sync_now()
-    reads(before, trigger, pre_sync=(HookRun("first", 2, "a"), HookRun("migrate", 4, "c")))
+    before.reads(trigger, pre_sync=(HookRun("first", 2, "a"), HookRun("migrate", 4, "c")))
     await driver.sync(SyncRequest(trigger=trigger, uid="uid-1", id="next"))
     again = await before.called(Activity.RUN_HOOKS, 2)
     assert again.plan.pre_sync == (HookRun("first", 1, "a"), HookRun("migrate", 4, "c"))
@@ -186,7 +180,7 @@ async def test_a_hook_that_was_changed_is_another_run(
 async def test_another_render_has_its_own_runs(driver: Driver, before: Script) -> None:
     before.answer(Activity.RUN_HOOKS, RUNS)
     await driver.sync_now()
-    reads(before, Trigger.PERIODIC, render_ref="r2", pre_sync=(HookRun("migrate", 4),))
+    before.reads(Trigger.PERIODIC, render_ref="r2", pre_sync=(HookRun("migrate", 4),))
     run = driver.open_sync()
     await driver.sync(PERIODIC)
     await result(run)
@@ -224,12 +218,12 @@ async def test_later_batches_run_as_earlier_ones_complete_and_nothing_is_applied
     second = replace(SMOKE, message="hook tell runs as Job default/tell-1")
     after.answer(Activity.RUN_HOOKS, SMOKE, second)
     await driver.sync_now()
-    reads(after, Trigger.HEALTH_REACHED, changed_render=False)
+    after.reads(Trigger.HEALTH_REACHED, changed_render=False)
     await driver.sync(REACHED)
     run = driver.open_sync()
     await after.called(Activity.RECORD, 2)
     await until(run, lambda view: view["phase"] == "PostSync" and "tell" in view["message"])
-    reads(after, Trigger.HEALTH_REACHED, changed_render=False)
+    after.reads(Trigger.HEALTH_REACHED, changed_render=False)
     await driver.sync(replace(REACHED, id="2026-01-02T00:00:01Z"))
     settled = await result(run)
     assert (settled.reason, settled.message) == ("Applied", "applied 4 objects of main@1")
@@ -242,7 +236,7 @@ async def test_the_request_of_the_health_loop_is_handled_by_the_pass_that_goes_o
 ) -> None:
     after.answer(Activity.RUN_HOOKS, SMOKE)
     await driver.sync_now()
-    reads(after, Trigger.HEALTH_REACHED, changed_render=False, requested_at="2026-01-02T00:00:00Z")
+    after.reads(Trigger.HEALTH_REACHED, changed_render=False, requested_at="2026-01-02T00:00:00Z")
     run = driver.open_sync()
     await driver.sync(REACHED)
     await result(run)
@@ -256,7 +250,7 @@ async def test_in_manual_mode_hooks_go_on_though_nothing_is_to_be_applied(
 ) -> None:
     overdue = replace(SMOKE, deadline=time.time() + 1)
     after.answer(Activity.RUN_HOOKS, overdue)
-    reads(after, Trigger.SPEC_CHANGED)
+    after.reads(Trigger.SPEC_CHANGED)
     in_sync = Resolved(Decision.STOP, replace(after.plan, trigger=Trigger.TIMED_OUT), "Applied", "in sync")
     after.answer(Activity.RESOLVE, in_sync)
     assert (await result(await driver.sync())).reason == "Applied"
@@ -281,12 +275,12 @@ async def test_a_source_that_is_unreachable_at_a_look_does_not_end_the_wait_for_
     driver: Driver, after: Script
 ) -> None:
     after.answer(Activity.RUN_HOOKS, replace(SMOKE, deadline=time.time() + 1))
-    reads(after, Trigger.SPEC_CHANGED)
+    after.reads(Trigger.SPEC_CHANGED)
     after.answer(Activity.RESOLVE, NO_SOURCE)
     run = await driver.sync()
     view = await until(run, lambda view: view["reason"] == "SourceNotReady")
     assert view["phase"] == "PostSync"
-    reads(after, Trigger.HEALTH_REACHED, changed_render=False)
+    after.reads(Trigger.HEALTH_REACHED, changed_render=False)
     await driver.sync(REACHED)
     assert (await result(run)).reason == "Applied"
     assert after.steps().count(Activity.APPLY_WAVE) == 2
@@ -317,7 +311,7 @@ async def test_post_sync_hooks_are_tried_again_where_the_cluster_is_out_of_reach
     assert settled.message.endswith("; postSync hooks: ClusterNotReady: no route")
     view = await state(driver.open_sync())
     assert (view["phase"], bool(view["deadline"])) == ("PostSync", True)
-    reads(after, Trigger.TIMED_OUT, changed_render=False)
+    after.reads(Trigger.TIMED_OUT, changed_render=False)
     run = driver.open_sync()
     await driver.sync(SyncRequest(trigger=Trigger.TIMED_OUT, uid="uid-1"))
     assert (await result(run)).reason == "Applied"
@@ -330,7 +324,7 @@ async def test_a_tick_behind_a_success_is_a_sync_of_its_own_that_starts_no_hook_
 ) -> None:
     after.answer(Activity.RUN_HOOKS, SMOKE, SMOKE)
     await driver.sync_now()
-    reads(after, Trigger.PERIODIC, changed_render=False, post_sync=(HookRun("smoke", 2),))
+    after.reads(Trigger.PERIODIC, changed_render=False, post_sync=(HookRun("smoke", 2),))
     await driver.sync(PERIODIC)
     recorded = await after.called(Activity.RECORD, 2)
     assert after.args(Activity.RUN_HOOKS)[-1].plan.post_sync == (HookRun("smoke", 1),)
@@ -343,7 +337,7 @@ async def test_another_render_does_not_wait_for_the_hooks_of_the_last_one(
 ) -> None:
     after.answer(Activity.RUN_HOOKS, SMOKE)
     await driver.sync_now()
-    reads(after, Trigger.SPEC_CHANGED, render_ref="r2", post_sync=())
+    after.reads(Trigger.SPEC_CHANGED, render_ref="r2", post_sync=())
     run = driver.open_sync()
     await driver.sync(SyncRequest(trigger=Trigger.SPEC_CHANGED, uid="uid-1", id="new"))
     assert (await result(run)).render_ref == "r2"

@@ -9,7 +9,7 @@ import pytest
 from convoy.policy.trigger import Trigger
 from tests.workflows.doubles import Gate, Script
 from tests.workflows.driver import Driver, result, state
-from tests.workflows.gating import CLOSED, REACHED, SICK, reads
+from tests.workflows.gating import CLOSED, REACHED, SICK
 from workflows.contract import (
     Activity,
     SyncRequest,
@@ -45,7 +45,7 @@ async def test_when_the_render_is_healthy_the_prune_follows_and_no_wave_is_appli
 ) -> None:
     careful.answer(Activity.CHECK_HEALTH, *CLOSED)
     await driver.sync_now()
-    reads(careful, Trigger.HEALTH_REACHED)
+    careful.reads(Trigger.HEALTH_REACHED)
     run = driver.open_sync()
     await driver.sync(REACHED)
     assert (await result(run)).reason == "Applied"
@@ -76,7 +76,7 @@ async def test_a_tick_makes_the_prune_wait_again(driver: Driver, careful: Script
     careful.answer(Activity.CHECK_HEALTH, *CLOSED, SICK)
     await driver.sync_now()
     gate: Gate = careful.hold(Activity.RECORD)
-    reads(careful, Trigger.PERIODIC)
+    careful.reads(Trigger.PERIODIC)
     await driver.sync(SyncRequest(trigger=Trigger.PERIODIC, uid="uid-1"))
     await gate.reached()
     gate.open()
