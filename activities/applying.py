@@ -100,7 +100,9 @@ class Applying:
                 await tell_progress(
                     self._services, plan, WaveProgress(index=index, phase="Applied", applied=total)
                 )
-            return WaveResult(applied=total, changed=changed, resumed=activity.info().attempt > 1)
+            # What the dry run saw tells what an earlier attempt changed; without it, that cannot be told.
+            uncounted = seen is None and activity.info().attempt > 1
+            return WaveResult(applied=total, changed=changed, uncounted=uncounted)
 
     @activity.defn(name=Activity.PRUNE)
     async def prune(self, plan: Plan) -> PruneResult:

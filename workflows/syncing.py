@@ -133,7 +133,7 @@ class Syncing:
                 fairness_key=plan.cluster,
             )
             at.changed += result.changed
-            at.in_doubt = at.in_doubt or result.resumed
+            at.in_doubt = at.in_doubt or result.uncounted
             at.next_wave = self._teller.waves_done = index + 1
             self._teller.tell()
         at.point = Point.PRUNE

@@ -14,6 +14,7 @@ from temporalio.service import RPCError, RPCStatusCode
 from convoy.kube.errors import NotFound
 from convoy.kube.resources import CONFIG_MAPS, INVENTORIES
 from tests.e2e.tenant import Tenant, config_map
+from tests.e2e.workloads import deployment
 
 OBJECTS = 1500
 WAVE = 1
@@ -32,10 +33,12 @@ class BigSync:
     tenant: Tenant
     name: str = "big"
 
-    async def create(self, *, value: str = "1") -> None:
-        await self.tenant.release(
-            self.name, self.files(value), policy={"retryBackoff": {"initial": "1s", "max": "2s"}}
-        )
+    async def create(self, *, value: str = "1", sick: bool = False) -> None:
+        """Create the Release; where it is `sick`, its first wave has a Deployment that never becomes ready."""
+        namespace, files = self.tenant.namespace, dict(self.files(value))
+        if sick:
+            files["mill.yaml"] = deployment("mill", namespace, waits_for=namespace)
+        await self.tenant.release(self.name, files, policy={"retryBackoff": {"initial": "1s", "max": "2s"}})
 
     def files(self, value: str) -> Mapping[str, str]:
         namespace = self.tenant.namespace

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from tests.chaos.big_sync import BigSync, expected, left_to_send, told_by
 from tests.chaos.site import Site
-from tests.e2e.tenant import Tenant, failed_tasks
+from tests.e2e.gated import GATE
+from tests.e2e.tenant import Tenant, applied_of, failed_tasks
 
 
 async def test_sigkill_in_the_second_wave_loses_nothing_and_sends_nothing_twice(
@@ -55,3 +56,22 @@ async def test_sigterm_hands_the_wave_over_without_waiting_for_a_timeout(site: S
     assert (await big.workflow.describe()).run_id == run
     assert await big.values() == expected("1")
     assert sorted(await big.recorded()) == sorted(expected("1"))
+
+
+async def test_a_pass_that_changes_nothing_goes_through_a_new_gate_though_its_worker_dies(
+    site: Site, tenant: Tenant
+) -> None:
+    big = BigSync(tenant)
+    first = await site.worker()
+    await site.watcher()
+    await big.create(sick=True)
+    await tenant.applied("big")
+    await tenant.patch("big", {"spec": {"syncWaves": GATE}})
+    await big.in_the_middle()
+    await first.kill()
+
+    await site.worker()
+    assert (await big.workflow.result())["reason"] == "Applied"
+    tree = await tenant.get("big")
+    assert applied_of(tree)["status"] == "True"
+    assert tree["status"]["waves"][1]["strategy"] == "Health"

@@ -87,8 +87,8 @@ class WaveResult:
 
     applied: int
     changed: int
-    resumed: bool = False
-    """It took more than one attempt, and what the earlier ones changed is not counted."""
+    uncounted: bool = False
+    """An earlier attempt may have changed more than is counted."""
 
 
 @dataclass(frozen=True, slots=True)
