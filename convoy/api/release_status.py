@@ -138,6 +138,8 @@ class HistoryEntry(ApiModel):
     """When it was healthy for the first time."""
     trigger: str | None = None
     """What started the sync that brought it."""
+    desired: str | None = None
+    """Why it was that render and not the source's: `pin`, or `lastHealthy` after a rollback."""
     objects: int | None = None
     """How many objects it has."""
 
