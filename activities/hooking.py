@@ -137,7 +137,7 @@ class Hooking:
                 return  # told once its Job is there
             reason = "ApprovalWanted"
         told = [f"hook {entry.name}, run {entry.run}"]
-        told += [f"Job {entry.job}"] if entry.job else []
+        told += [f"Job {entry.job}"] if entry.job and entry.job not in (entry.message or "") else []
         told += [f"approved by {entry.approved_by}"] if entry.approved_by else []
         told += [entry.message] if entry.message else []
         await self._services.events.emit(tree, reason=reason, note=": ".join(told), type=kind, action="Hook")

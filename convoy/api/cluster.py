@@ -21,6 +21,7 @@ class SecretKeyRef(ApiModel):
     """A key of a Secret in the Cluster's own namespace."""
 
     name: Name
+    """Name of the Secret."""
     key: Annotated[str, StringConstraints(min_length=1, max_length=253)] = "kubeconfig"
     """Default: `kubeconfig`."""
 
@@ -47,8 +48,11 @@ class ClusterStatus(ApiModel):
     """What convoy observed."""
 
     observed_generation: int | None = None
+    """metadata.generation that it was observed of."""
     conditions: ConditionList = ()
+    """Reachable."""
     kubernetes_version: str | None = None
+    """Version of the API server."""
     target_uid: Annotated[str | None, Field(alias="targetUID")] = None
     """UID of the target's kube-system namespace."""
 

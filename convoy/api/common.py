@@ -184,6 +184,7 @@ class LocalRef(ApiModel):
     """Names an object in the Release's own namespace."""
 
     name: Name
+    """Its name."""
 
 
 class OwnerReference(ApiModel):
@@ -217,11 +218,17 @@ class Condition(ApiModel):
     """One observation about a resource."""
 
     type: Annotated[str, StringConstraints(max_length=316)]
+    """What is observed."""
     status: Annotated[str, one_of_texts("True", "False", "Unknown")]
+    """Whether it is so."""
     reason: Annotated[str, Field(max_length=1024)] = ""
+    """Why, in one word."""
     message: Annotated[str, Field(max_length=32768)] = ""
+    """Why, for a person."""
     observed_generation: int | None = None
+    """metadata.generation of the resource that it was observed of."""
     last_transition_time: Time | None = None
+    """When the status changed last."""
 
 
 class Resource(ApiModel):

@@ -31,6 +31,7 @@ class Hook(ApiModel):
     one_of = ("job", "approval")
 
     name: Annotated[str, StringConstraints(pattern=r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", max_length=63)]
+    """Unique among all hooks of the Release."""
     batch: Annotated[int, Field(ge=-(2**31), le=2**31 - 1)] = 0
     """Hooks of one batch run side by side, batches in order. Default: 0."""
     namespace: Annotated[str, StringConstraints(min_length=1, max_length=63)] = "default"

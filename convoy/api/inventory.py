@@ -24,21 +24,28 @@ class InventoryItem(ApiModel):
     """One object of a group."""
 
     name: str
+    """Name of the object."""
     uid: str | None = None
+    """Its UID, where it is known."""
 
 
 class InventoryGroup(ApiModel):
     """Objects that stand side by side in apply order and share all but their names."""
 
     wave: int = 0
+    """Their wave."""
     group: str = ""
+    """Their group; the core group is the empty text."""
     kind: str
+    """Their kind."""
     namespace: str = ""
+    """Their namespace; empty for cluster-scoped ones."""
     recorded_at: str | None = None
     """When the keys were first recorded: the earlier Release owns an object that two render (D14)."""
     sent: bool | None = None
     """Only of planned keys: a request for them may have been sent."""
     items: Annotated[tuple[InventoryItem, ...], _ATOMIC]
+    """The objects."""
 
 
 _Groups = Annotated[tuple[InventoryGroup, ...], _ATOMIC]
@@ -49,6 +56,7 @@ class InventorySpec(ApiModel):
 
     cluster_ref: LocalRef | None = None
     target_uid: Annotated[str | None, Field(alias="targetUID")] = None
+    """UID of the kube-system namespace of the cluster that has the objects."""
     render_ref: str | None = None
     """Changes only when the exact set is written."""
     epoch: str | None = None
@@ -65,23 +73,31 @@ class WaveHealth(ApiModel):
     """Health of a wave."""
 
     wave: int
+    """Number of the wave."""
     phase: HealthPhase
+    """That of its least healthy object."""
 
 
 class UnhealthyObject(ApiModel):
     """An object that is not healthy."""
 
     ref: str
+    """Kind, group, namespace and name."""
     phase: HealthPhase
+    """How it is."""
     message: str | None = None
+    """Why, for a person."""
 
 
 class Health(ApiModel):
     """Health of a render."""
 
     render_ref: str | None = None
+    """The render."""
     phase: HealthPhase | None = None
+    """That of its least healthy object."""
     waves: Annotated[tuple[WaveHealth, ...], _ATOMIC] = ()
+    """Wave by wave."""
     unhealthy: Annotated[tuple[UnhealthyObject, ...], _ATOMIC] = ()
     """The first 50 of them."""
     healthy_at: Time | None = None

@@ -17,7 +17,9 @@ class MutationTarget(ApiModel):
     """Which objects are changed. What is not set matches everything."""
 
     group: Annotated[str, StringConstraints(max_length=253)] | None = None
+    """The group; the empty text is the core group."""
     kind: _Glob | None = None
+    """The kind."""
     name: _Glob | None = None
     """A glob."""
     namespace: _Glob | None = None
@@ -32,8 +34,11 @@ class JsonPatchOperation(ApiModel):
     nullable = frozenset({"value"})
 
     op: Literal["add", "remove", "replace", "move", "copy", "test"]
+    """What it does."""
     path: _Pointer
+    """JSON pointer of the field that it changes or tests."""
     from_: Annotated[_Pointer | None, Field(alias="from")] = None
+    """JSON pointer of the field to take; only of move and copy."""
     value: Any = None
     """Any JSON value; null is one."""
 
@@ -49,8 +54,11 @@ class ImageMutation(ApiModel):
     name: Annotated[str, StringConstraints(min_length=1, max_length=512)]
     """The image without tag and digest."""
     new_name: _ImagePart | None = None
+    """What stands in the place of the name."""
     new_tag: _ImagePart | None = None
+    """The new tag. Without `digest` the old digest goes."""
     digest: _ImagePart | None = None
+    """The new digest. Without `newTag` the old tag goes."""
 
 
 class Mutation(ApiModel):

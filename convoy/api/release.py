@@ -71,9 +71,11 @@ class OciSource(ApiModel):
     url: Annotated[str, StringConstraints(pattern=r"^oci://", max_length=2048)]
     """`oci://host/repository`."""
     tag: Text | None = None
+    """This tag. Default, where neither semver nor digest is set: `latest`."""
     semver: Text | None = None
     """The highest tag in this range."""
     digest: Annotated[str, StringConstraints(pattern=r"^sha256:[0-9a-f]{64}$")] | None = None
+    """The artifact with this digest."""
     secret_ref: LocalRef | None = None
     """A Secret with credentials in the Release's namespace."""
     insecure: bool = False
@@ -84,7 +86,9 @@ class HelmSource(ApiModel):
     """A chart in a Helm repository."""
 
     url: HttpUrl
+    """URL of the repository, which serves an `index.yaml`."""
     chart: Text
+    """Name of the chart."""
     version: Text | None = None
     """An exact version or a semver range. Default: the latest stable version."""
     secret_ref: LocalRef | None = None
@@ -95,6 +99,7 @@ class HttpSource(ApiModel):
     """One .tar.gz behind a URL."""
 
     url: HttpUrl
+    """URL of the archive."""
     sha256: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")] | None = None
     """The digest that the archive must have."""
 
@@ -154,7 +159,9 @@ class HelmContent(ApiModel):
     namespace: Annotated[str, StringConstraints(min_length=1, max_length=63)] = "default"
     """Default: `default`."""
     values: dict[str, Any] = Field(default_factory=dict)
+    """Values in the Release; they win over those of valuesFrom."""
     values_from: Annotated[tuple[ValuesRef, ...], Field(max_length=64)] = ()
+    """Values from ConfigMaps and Secrets, a later one wins."""
     include_crds: Annotated[bool, Field(alias="includeCRDs")] = True
     """Default: true."""
 
@@ -214,7 +221,10 @@ class SyncPolicy(ApiModel):
     automatic: bool | None = None
     """Whether each reconcile applies the render. No default: not set means manual."""
     interval: GoDuration | None = None
-    """Period of the reconcile and of the drift check; below 1s counts as 1s. No default: not set or 0 means none."""
+    """Period of the reconcile and of the drift check; below 1s counts as 1s. No default: not set or 0 means none.
+
+    The resync (`--resync`, of all Releases, 2m by default) reconciles and checks too: the shorter one counts.
+    """
     retry_backoff: RetryBackoff = RetryBackoff()
     prune: PrunePolicy = PrunePolicy()
     on_delete: Literal["Orphan", "Prune"] = "Orphan"
@@ -225,6 +235,7 @@ class SyncWave(ApiModel):
     """Strategy of a wave."""
 
     wave: int
+    """Number of the wave; with Health it is the one that waits."""
     strategy: Literal["Apply", "Health"] = "Apply"
     """Health: the wave waits until the previous wave of the render is healthy. Default: Apply."""
     timeout: GoDuration | None = None
@@ -245,16 +256,22 @@ class HealthCheck(ApiModel):
     """CEL over the live object (`object`), for a kind that the built-in rules do not know."""
 
     group: Annotated[str, StringConstraints(max_length=253)] = ""
+    """Group of the kind. Default: the core group."""
     kind: Text
+    """The kind."""
     healthy: Expression
+    """Whether the object is healthy, for example `object.status.phase == 'Ready'`."""
     failed: Expression | None = None
+    """Whether it has failed. Default: it never has."""
 
 
 class IgnoreDifferences(ApiModel):
     """Fields left out of the compare and of the apply request (D36)."""
 
     group: Annotated[str, StringConstraints(max_length=253)] = ""
+    """Group of the kind. Default: the core group."""
     kind: Text
+    """The kind."""
     name: Text = "*"
     """A glob. Default: `*`."""
     paths: Annotated[
@@ -293,7 +310,9 @@ class ReleaseSpec(ApiModel):
     ] = ()
     """Waves that are not listed have the strategy Apply."""
     health_checks: Annotated[tuple[HealthCheck, ...], Field(max_length=128)] = ()
+    """How the health of kinds is told that the built-in rules do not know."""
     ignore_differences: Annotated[tuple[IgnoreDifferences, ...], Field(max_length=256)] = ()
+    """Fields that others may own: left out of the compare and of the apply request."""
     failure_policy: FailurePolicy | None = None
     history_limit: Annotated[int, Field(ge=1, le=100)] = HISTORY_LIMIT
     """Length of status.history. Default: 10."""
@@ -303,6 +322,7 @@ class Pin(ApiModel):
     """Holds the Release on one stored render."""
 
     render_ref: Annotated[str, StringConstraints(pattern=RENDER_REF)]
+    """Digest of the render; `status.history` lists those that were applied."""
 
 
 class Release(Resource):

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from convoy.api.names import APPLIED, HEALTHY, IN_SYNC, READY, RECONCILING, STALLED
 from convoy.api.objects import Manifest
 from convoy.cli.ages import age
+from convoy.cli.hooks import hooks_of, phase_of
 from convoy.cli.output import cell_of
+
+_ORDER = {kind: place for place, kind in enumerate((APPLIED, IN_SYNC, HEALTHY, READY, RECONCILING, STALLED))}
+"""Who writes first stands first in the list, which is different from Release to Release."""
 
 
 def describe_release(tree: Manifest) -> Iterator[str]:
@@ -31,7 +36,7 @@ def describe_release(tree: Manifest) -> Iterator[str]:
         ("Rollout", _rollout(status.get("rollout") or {})),
         ("Deleting", age(tree["metadata"].get("deletionTimestamp")) or None),
     )
-    yield from _conditions(status)
+    yield from _conditions(status, told={(status.get("rollout") or {}).get("message"): "Rollout"})
     yield from _section(
         "Waves",
         ["WAVE", "STRATEGY", "PHASE", "OBJECTS", "AGE"],
@@ -48,17 +53,18 @@ def describe_release(tree: Manifest) -> Iterator[str]:
     )
     yield from _section(
         "Hooks",
-        ["NAME", "PHASE", "JOB", "APPROVED BY", "AGE", "MESSAGE"],
+        ["NAME", "STAGE", "PHASE", "JOB", "APPROVED BY", "AGE", "MESSAGE"],
         [
             [
                 hook["name"],
-                hook.get("phase"),
+                hook["stage"],
+                phase_of(hook),
                 hook.get("job"),
                 hook.get("approvedBy"),
                 age(hook.get("finishedAt") or hook.get("startedAt")),
                 hook.get("message"),
             ]
-            for hook in status.get("hooks") or ()
+            for hook in hooks_of(tree)
         ],
     )
 
@@ -88,21 +94,25 @@ def _pairs(*pairs: tuple[str, object]) -> Iterator[str]:
         yield f"{name + ':':<{width}}{value}"
 
 
-def _conditions(status: dict[str, Any]) -> Iterator[str]:
-    yield from _section(
-        "Conditions",
-        ["TYPE", "STATUS", "REASON", "AGE", "MESSAGE"],
-        [
+def _conditions(status: dict[str, Any], *, told: Mapping[str | None, str] | None = None) -> Iterator[str]:
+    """Return the conditions; a message that stands above already, under a name of `told` too, is not repeated."""
+    known = sorted(status.get("conditions") or (), key=lambda each: _ORDER.get(each["type"], len(_ORDER)))
+    above = dict(told or {})
+    rows = []
+    for condition in known:
+        kind, message = condition["type"], condition.get("message")
+        shown = f"as {above[message]}" if message and message in above else message
+        rows.append(
             [
-                condition["type"],
+                kind,
                 condition["status"],
                 condition.get("reason"),
                 age(condition.get("lastTransitionTime")),
-                condition.get("message"),
+                shown,
             ]
-            for condition in status.get("conditions") or ()
-        ],
-    )
+        )
+        above.setdefault(message, kind)
+    yield from _section("Conditions", ["TYPE", "STATUS", "REASON", "AGE", "MESSAGE"], rows)
 
 
 def _section(title: str, header: Sequence[str], rows: Sequence[Sequence[object]]) -> Iterator[str]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from convoy.cli.errors import Failure
+from convoy.cli.kubeconfig_shape import CREDENTIAL, check_shape
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +38,9 @@ def run_plugin(spec: Mapping[str, Any], cluster: Mapping[str, Any]) -> Credentia
             "certificate-authority-data": cluster.get("certificate-authority-data"),
         }
     request = {"apiVersion": spec.get("apiVersion"), "kind": "ExecCredential", "spec": info}
-    environment = {each["name"]: each["value"] for each in spec.get("env") or ()}
+    environment = {
+        each["name"]: each.get("value") or "" for each in spec.get("env") or () if each and each.get("name")
+    }
     environment["KUBERNETES_EXEC_INFO"] = json.dumps(request)
     try:
         done = subprocess.run(
@@ -47,14 +50,15 @@ def run_plugin(spec: Mapping[str, Any], cluster: Mapping[str, Any]) -> Credentia
             stdout=subprocess.PIPE,
             check=True,
         )
-        status = json.loads(done.stdout)["status"]
+        status = dict(json.loads(done.stdout)["status"].items())
     except subprocess.CalledProcessError as error:
         raise Failure(f"the credential plugin {command} ended with code {error.returncode}") from None
     except OSError as error:
         hint = f" ({spec['installHint']})" if spec.get("installHint") else ""
         raise Failure(f"the credential plugin {command} cannot be run: {error.strerror}{hint}") from None
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, AttributeError):
         raise Failure(f"the credential plugin {command} answered no ExecCredential with a status") from None
+    check_shape(status, CREDENTIAL, what=f"the status that the credential plugin {command} answered")
     return Credential(
         token=status.get("token") or "",
         certificate=(status.get("clientCertificateData") or "").encode(),

@@ -23,6 +23,7 @@ import yaml
 
 from convoy.cli.errors import Failure
 from convoy.cli.exec_plugin import Credential, run_plugin
+from convoy.cli.kubeconfig_shape import KUBECONFIG, check_shape
 
 _POD = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 _HEADER_NAME = "!#$&'*+^`|"
@@ -84,11 +85,12 @@ def _merge(files: list[Path]) -> dict[str, Any]:
             mark = getattr(error, "problem_mark", None)
             where = f"line {mark.line + 1}" if mark is not None else type(error).__name__
             raise Failure(f"kubeconfig {file} cannot be read ({where})") from None
-        if not isinstance(tree, dict):
+        check_shape(tree, KUBECONFIG, what=f"kubeconfig {file}")
+        if tree is None:
             continue
         merged["current-context"] = merged["current-context"] or tree.get("current-context") or ""
         for plural in ("contexts", "clusters", "users"):
-            for entry in tree.get(plural) or ():
+            for entry in filter(None, tree.get(plural) or ()):
                 section = dict(entry.get(plural[:-1]) or {})
                 for key in _FILES.get(plural[:-1], ()):
                     if section.get(key):

@@ -8,6 +8,7 @@ from convoy.api.objects import Manifest
 from convoy.cli.afterwards import changes_release
 from convoy.cli.arguments import release_name
 from convoy.cli.errors import Failure
+from convoy.cli.hooks import hooks_of
 from convoy.cli.output import note, say, short_ref
 from convoy.cli.refs import find_ref
 from convoy.cli.session import NoSubresources, Session
@@ -152,14 +153,7 @@ def _pin(session: Session, name: str, ref: str) -> None:
 
 def _waiting(tree: Manifest) -> str:
     subject = f"Release {tree['metadata']['namespace']}/{tree['metadata']['name']}"
-    lifecycle, status = tree.get("lifecycle") or {}, tree.get("status") or {}
-    hooks = [*(lifecycle.get("preSync") or ()), *(lifecycle.get("postSync") or ())]
-    approvals = {hook["name"] for hook in hooks if "approval" in hook}
-    waiting = [
-        hook["name"]
-        for hook in status.get("hooks") or ()
-        if hook["name"] in approvals and hook.get("phase") in ("Pending", "Running")
-    ]
+    waiting = [hook["name"] for hook in hooks_of(tree) if hook["waits"]]
     if not waiting:
         raise Failure(f"no hook of {subject} waits for an approval")
     if len(waiting) > 1:

@@ -11,6 +11,8 @@ from convoy.cli.session import Session, connected
 from convoy.kube.resources import EVENTS, INVENTORIES, RELEASES
 
 _ROLLOUTS = {"Progressing": "being rolled out", "Failed": "failed", "RolledBack": "failed, rolled back"}
+_STORED = {"pin": "pin", "lastHealthy": "rollback"}
+"""How a person calls what brought a stored render."""
 
 
 @click.command("list")
@@ -96,7 +98,7 @@ def history(session: Session, name: str, output: Format | None) -> None:
             item.get("revision"),
             age(item.get("appliedAt")),
             age(item.get("healthyAt")),
-            item.get("trigger"),
+            _trigger(item),
             item.get("objects", ""),
             _changes(item.get("changes")),
             "yes" if item.get("stored") else "no",
@@ -165,6 +167,12 @@ def _mark(item: Manifest) -> str:
     if item.get("rollout") in _ROLLOUTS:
         told.append(_ROLLOUTS[item["rollout"]])
     return f" ({', '.join(told)})" if told else ""
+
+
+def _trigger(item: Manifest) -> str:
+    """Say what brought a render, and that it was a pin or a rollback where it was not the source."""
+    why = _STORED.get(item.get("desired", ""))
+    return (item.get("trigger") or "") + (f" ({why})" if why else "")
 
 
 def _changes(changes: dict[str, list[object]] | None) -> str:

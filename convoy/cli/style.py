@@ -18,8 +18,17 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u
 """Everything that is no text, and half characters, which cannot be written; but not newline and tab."""
 _BY_WORD = {
     GREEN: {"True", "Applied", "Healthy", "Succeeded", "Approved", "InSync"},
-    RED: {"False", "Failed", "Degraded", "Missing"},
-    YELLOW: {"Unknown", "Progressing", "Applying", "WaitingForHealth", "Pending", "Running", "Modified"},
+    RED: {"False", "Failed", "RolledBack", "Degraded", "Missing"},
+    YELLOW: {
+        "Unknown",
+        "Progressing",
+        "Applying",
+        "WaitingForHealth",
+        "WaitingForApproval",
+        "Pending",
+        "Running",
+        "Modified",
+    },
 }
 
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from convoy.api.conditions import find_condition
-from convoy.api.names import APPLIED, HEALTHY, IN_SYNC
+from convoy.api.names import APPLIED, HEALTHY, IN_SYNC, READY
 from convoy.api.objects import Manifest, ObjectKey
+from convoy.cli.hooks import hooks_of, phase_of
 from convoy.cli.output import key_in, say_painted, short_ref
 from convoy.cli.style import DIM, paint, paint_word, printable_tree
 
@@ -25,9 +26,10 @@ def tree_of(release: Manifest, inventory: Manifest) -> Manifest:
         "renderRef": (inventory.get("spec") or {}).get("renderRef"),
         "conditions": [
             {name: condition.get(name) for name in ("type", "status", "reason", "message")}
-            for kind in (APPLIED, IN_SYNC, HEALTHY)
+            for kind in (APPLIED, IN_SYNC, HEALTHY, READY)
             if (condition := find_condition(status.get("conditions"), kind)) is not None
         ],
+        "rollout": status.get("rollout"),
         "waves": [
             {
                 "wave": wave,
@@ -40,7 +42,7 @@ def tree_of(release: Manifest, inventory: Manifest) -> Manifest:
             }
             for wave in sorted({*phases, *objects})
         ],
-        "hooks": list(status.get("hooks") or ()),
+        "hooks": hooks_of(release),
     }
 
 
@@ -79,10 +81,13 @@ def draw(tree: Manifest) -> None:
 def _root(tree: Manifest) -> _Node:
     key = ObjectKey("convoy.kumodo.io", "Release", tree["namespace"], tree["name"])
     told = [_standing(condition) for condition in tree["conditions"]]
+    rollout = (
+        [f"rollout {paint_word(tree['rollout']['phase'])}"] if (tree["rollout"] or {}).get("phase") else []
+    )
     render = [paint(f"render {short_ref(tree['renderRef'])}", DIM)] if tree["renderRef"] else []
     hooks = [_Node(_hook(hook)) for hook in tree["hooks"]]
     return _Node(
-        " ".join([str(key), *told, *render]),
+        " ".join([str(key), *told, *rollout, *render]),
         [*map(_wave, tree["waves"]), *([_Node("hooks", hooks)] if hooks else [])],
     )
 
@@ -108,7 +113,14 @@ def _object(each: Mapping[str, Any]) -> str:
 def _hook(hook: Mapping[str, Any]) -> str:
     by = f"by {hook['approvedBy']}" if hook.get("approvedBy") else None
     return _joined(
-        [hook["name"], paint_word(hook.get("phase") or ""), hook.get("job"), hook.get("message"), by]
+        [
+            hook["name"],
+            hook["stage"],
+            paint_word(phase_of(hook)),
+            hook.get("job"),
+            hook.get("message"),
+            by,
+        ]
     )
 
 

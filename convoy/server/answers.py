@@ -245,6 +245,8 @@ class HistoryItem(_Struct, frozen=True, kw_only=True):
     rollout: str | UnsetType = UNSET
     """Phase of the rollout, of the render that is or was rolled out last."""
     trigger: str | UnsetType = UNSET
+    desired: str | UnsetType = UNSET
+    """`pin` or `lastHealthy`: why it was that render and not the source's, as in ReleasePreview."""
     objects: int | UnsetType = UNSET
     changes: RenderChanges | UnsetType = UNSET
     """Absent where one of the two renders is not kept any more, and for the oldest."""

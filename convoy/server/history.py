@@ -40,6 +40,7 @@ async def history(call: Call) -> ReleaseHistory:
                 healthy_at=entry.healthy_at or UNSET,
                 rollout=_phase(release.status.rollout, entry),
                 trigger=entry.trigger or UNSET,
+                desired=entry.desired or UNSET,
                 objects=UNSET if entry.objects is None else entry.objects,
                 changes=changes,
             )

@@ -24,6 +24,7 @@ from convoy.api.release_status import Rollout
 from convoy.api.times import format_time
 from convoy.health.observed import NOT_HEALTHY, HealthyRender
 from convoy.health.rollout import RolloutPhase
+from convoy.sync.desired_order import Origin
 
 _OWN = (
     "observedGeneration",
@@ -161,7 +162,9 @@ def settled(
     if result.succeeded is not None:
         done = result.succeeded
         own["lastSuccessful"] = {"renderRef": done.render_ref, "revision": done.revision, "appliedAt": time}
-        own["history"] = _history(own.get("history") or [], done, time)[:history_limit]
+        own["history"] = _history(
+            own.get("history") or [], done, time, desired=_desired(tree, own, done.render_ref)
+        )[:history_limit]
     if result.handled_sync_at:
         own["lastHandledSyncAt"] = result.handled_sync_at
     if result.handled_force_at:
@@ -307,7 +310,18 @@ def _with_health(history: Sequence[Mapping[str, Any]], ref: str, time: str) -> l
     return [dict(newest), *map(dict, older)]
 
 
-def _history(history: Sequence[Mapping[str, Any]], done: Attempt, time: str) -> list[Manifest]:
+def _desired(tree: Manifest, own: Manifest, ref: str) -> Origin:
+    """Return where the render comes from that a Release has applied; a fresh one may be the pinned one too."""
+    if (tree.get("pin") or {}).get("renderRef") == ref:
+        return Origin.PIN
+    rollout = own.get("rollout") or {}
+    is_back = rollout.get("phase") == RolloutPhase.ROLLED_BACK and rollout.get("lastHealthyRenderRef") == ref
+    return Origin.LAST_HEALTHY if is_back else Origin.FRESH
+
+
+def _history(
+    history: Sequence[Mapping[str, Any]], done: Attempt, time: str, *, desired: Origin
+) -> list[Manifest]:
     """Put the render on top; a pass with the same renderRef updates the newest entry instead of adding one.
 
     That entry still tells when and why its render came: `lastSuccessful` tells the latest apply.
@@ -316,4 +330,6 @@ def _history(history: Sequence[Mapping[str, Any]], done: Attempt, time: str) -> 
     if history and history[0].get("renderRef") == done.render_ref:
         return [{**history[0], **news}, *map(dict, history[1:])]
     entry = {"renderRef": done.render_ref, "appliedAt": time, "trigger": done.trigger, **news}
+    if desired is not Origin.FRESH:
+        entry["desired"] = str(desired)
     return [entry, *map(dict, history)]

@@ -11,6 +11,7 @@ from temporalio.api.workflow.v1 import PendingActivityInfo
 from temporalio.client import WorkflowHandle
 from temporalio.service import RPCError, RPCStatusCode
 
+from convoy.api.objects import Manifest
 from convoy.kube.errors import NotFound
 from convoy.kube.resources import CONFIG_MAPS, INVENTORIES
 from tests.e2e.tenant import Tenant, config_map
@@ -46,7 +47,7 @@ class BigSync:
         return {"first.yaml": config_map("first", namespace, v=value), "second.yaml": "---\n".join(objects)}
 
     @property
-    def workflow(self) -> WorkflowHandle[object, object]:
+    def workflow(self) -> WorkflowHandle[object, Manifest]:
         return self.tenant.client.get_workflow_handle(f"sync/{self.tenant.namespace}/{self.name}")
 
     async def in_the_middle(self) -> int:

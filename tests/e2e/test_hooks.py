@@ -76,7 +76,9 @@ async def test_a_failed_pre_sync_hook_stops_the_sync_and_nothing_is_applied(tena
     assert tree["status"]["lastAttempted"]["reason"] == "HookFailed"
     assert await tenant.config_map("box") is None
     assert runs(tree) == {"migrate": ("Failed", 1)}
-    assert [reason for reason, _ in await told(tenant)] == ["HookStarted", "HookFailed"]
+    events = await told(tenant)
+    assert [reason for reason, _ in events] == ["HookStarted", "HookFailed"]
+    assert [note.count(f"Job {tenant.namespace}/app-migrate-") for _, note in events] == [1, 1]
 
 
 async def test_a_failed_hook_is_reported_again_without_running_until_a_person_asks(tenant: Tenant) -> None:

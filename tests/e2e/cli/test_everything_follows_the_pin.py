@@ -46,6 +46,8 @@ async def test_a_rollback_is_applied_and_compared_until_it_is_unpinned(
     assert await value(tenant) == "1"
     assert await tenant.config_map("old") is not None
     assert [entry["renderRef"] for entry in tree["status"]["history"]] == [oldest, newest, oldest]
+    lines = (await cli("release", "history", "shop")).lines
+    assert ["SyncRequested (pin)" in line for line in lines[1:]] == [True, False, False]
     preview = await answer(cli, "preview")
     assert (preview["desired"], preview["renderRef"]) == ("pin", oldest)
     assert (await answer(cli, "diff"))["inSync"]["status"] == "True"

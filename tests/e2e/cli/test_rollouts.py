@@ -20,6 +20,7 @@ async def test_get_history_and_preview_show_a_rollback(cli: Cli, tenant: Tenant)
     assert [line.split()[0] for line in lines[1:]] == [ref[7:19] for ref in (good, bad, good)]
     assert "(failed, rolled back)" in lines[2]
     assert "failed" not in lines[1] + lines[3]
+    assert ["(rollback)" in line for line in lines[1:]] == [True, False, False]
     preview = (await cli("release", "preview", "app")).out
     assert good in preview
     assert "the latest healthy render, after a rollback" in preview

@@ -56,7 +56,7 @@ async def _remove_releases(convoy: Convoy, namespace: str) -> None:
 
 async def _remove(convoy: Convoy, key: ObjectKey, began: str) -> None:
     live = await convoy.objects.get(key)
-    if live is None or live["metadata"]["creationTimestamp"] < began or key.name in _NOT_OURS:
+    if live is None or live["metadata"].get("creationTimestamp", "") < began or key.name in _NOT_OURS:
         return
     if live["metadata"].get("finalizers") and key.kind != "Namespace":
         with suppress(NotFound):

@@ -144,6 +144,18 @@ async def test_an_object_of_a_namespace_being_deleted_is_rejected(rig: Rig) -> N
         assert name in message(await checked(rig, box))
 
 
+async def test_a_kind_of_which_the_cluster_keeps_no_objects_is_rejected(rig: Rig) -> None:
+    review = {
+        "apiVersion": "authorization.k8s.io/v1",
+        "kind": "SubjectAccessReview",
+        "metadata": {"name": "may-jane"},
+        "spec": {"user": "jane", "resourceAttributes": {"verb": "get", "resource": "pods"}},
+    }
+    result = await checked(rig, review, rig.config_map("fine"))
+    assert [each.key.name for each in result.rejected] == ["may-jane"]
+    assert "keeps no objects of this kind; it only offers: create" in message(result)
+
+
 async def test_a_kind_that_the_identity_may_not_write_is_rejected(rig: Rig) -> None:
     user = f"{rig.id}-deployer"
     await allow_config_maps(rig.home, rig.namespace, user)

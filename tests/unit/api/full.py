@@ -160,6 +160,7 @@ def release_status() -> dict[str, Any]:
                 "appliedAt": AT,
                 "healthyAt": AT,
                 "trigger": "Created",
+                "desired": "pin",
                 "objects": 3,
             }
         ],

@@ -40,6 +40,21 @@ def test_status_is_a_subresource(crd: dict[str, Any]) -> None:
     assert [version["subresources"] for version in crd["spec"]["versions"]] == [{"status": {}}]
 
 
+@pytest.mark.parametrize("crd", generate_crds(), ids=lambda crd: crd["metadata"]["name"])
+def test_kubectl_explain_has_words_for_every_field(crd: dict[str, Any]) -> None:
+    (version,) = crd["spec"]["versions"]
+    schema = version["schema"]["openAPIV3Schema"]
+    of_kubernetes = ("apiVersion", "kind", "metadata")
+    ours = {name: node for name, node in schema["properties"].items() if name not in of_kubernetes}
+    silent = [
+        name
+        for node in _nodes(schema | {"properties": ours})
+        for name, below in node.get("properties", {}).items()
+        if not below.get("description")
+    ]
+    assert silent == []
+
+
 def _nodes(schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
     yield schema
     for below in schema.get("properties", {}).values():

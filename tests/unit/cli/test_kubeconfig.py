@@ -103,7 +103,13 @@ def test_a_plugin_gives_the_token(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("script", "told"),
-    [("exit 3", "ended with code 3"), ("echo no", "answered no ExecCredential"), ("echo []", "answered no")],
+    [
+        ("exit 3", "ended with code 3"),
+        ("echo no", "answered no ExecCredential"),
+        ("echo []", "answered no"),
+        ("""echo '{"status": []}'""", "answered no"),
+        ("""echo '{"status": {"token": 5}}'""", "answered: token must be a text"),
+    ],
 )
 def test_a_plugin_that_fails_is_named(tmp_path: Path, script: str, told: str) -> None:
     path = kubeconfig(tmp_path / "a", user=plugin(tmp_path / "plugin", script))
@@ -136,6 +142,45 @@ def test_what_cannot_be_used_is_told(
 ) -> None:
     path = kubeconfig(tmp_path / "a", user=user, **cluster)
     with pytest.raises(Failure, match=told):
+        read_server(str(path))
+
+
+@pytest.mark.parametrize(
+    ("tree", "told"),
+    [
+        ("words", "it must be a mapping"),
+        ({"contexts": "one"}, "contexts must be a list"),
+        ({"clusters": {"one": {}}}, "clusters must be a list"),
+        ({"users": ["one"]}, r"users\[0\] must be a mapping"),
+        ({"users": [{"name": ["one"]}]}, r"users\[0\].name must be a text"),
+        ({"users": [{"user": "s3cret"}]}, r"users\[0\].user must be a mapping"),
+        ({"users": [{"user": {"token": 53}}]}, r"users\[0\].user.token must be a text"),
+        ({"users": [{"user": {"as-groups": "dev"}}]}, r"user.as-groups must be a list"),
+        ({"users": [{"user": {"as-user-extra": {"team": "a"}}}]}, r"as-user-extra.team must be a list"),
+        (
+            {"users": [{"user": {"exec": {"env": [{"name": "A"}, "B=1"]}}}]},
+            r"exec.env\[1\] must be a mapping",
+        ),
+        ({"clusters": [{"cluster": {"insecure-skip-tls-verify": "false"}}]}, "must be true or false"),
+        ({"contexts": [{"context": {"namespace": 5}}]}, r"contexts\[0\].context.namespace must be a text"),
+        ({"current-context": ["one"]}, "current-context must be a text"),
+    ],
+)
+def test_what_is_of_the_wrong_type_is_named_and_not_shown(tmp_path: Path, tree: object, told: str) -> None:
+    path = tmp_path / "a"
+    path.write_text(yaml.safe_dump(tree))
+    with pytest.raises(Failure, match=told) as failed:
+        read_server(str(path))
+    assert str(path) in failed.value.message
+    assert "s3cret" not in failed.value.message
+
+
+def test_what_is_null_is_not_there(tmp_path: Path) -> None:
+    path = kubeconfig(tmp_path / "a", user={"token": None, "exec": None, "as-groups": None})
+    path.write_text(path.read_text() + "preferences: {}\nkind: Config\n")
+    assert read_server(str(path)).headers == []
+    path.write_text("users: [null]\ncontexts: null\n")
+    with pytest.raises(Failure, match="set KUBECONFIG"):
         read_server(str(path))
 
 

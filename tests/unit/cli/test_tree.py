@@ -10,12 +10,14 @@ from convoy.cli.tree import draw, tree_of
 
 RELEASE: dict[str, Any] = {
     "metadata": {"name": "shop", "namespace": "team"},
+    "lifecycle": {"preSync": [{"name": "go", "approval": {}}]},
     "status": {
         "conditions": [
             {"type": "Healthy", "status": "False", "reason": "Degraded", "message": "m"},
             {"type": "Applied", "status": "True", "reason": "Applied", "message": "m"},
-            {"type": "Ready", "status": "True", "reason": "Ready", "message": "m"},
+            {"type": "Ready", "status": "False", "reason": "RolledBack", "message": "m"},
         ],
+        "rollout": {"phase": "RolledBack", "renderRef": "sha256:" + "cd" * 32},
         "waves": [
             {"wave": 0, "strategy": "Apply", "phase": "Applied"},
             {"wave": 1, "strategy": "Health", "phase": "Pending"},
@@ -46,19 +48,21 @@ INVENTORY: dict[str, Any] = {
 def test_it_is_drawn(capsys: pytest.CaptureFixture[str]) -> None:
     draw(tree_of(RELEASE, INVENTORY))
     assert capsys.readouterr().out.splitlines() == [
-        "Release.convoy.kumodo.io team/shop Applied=True Healthy=False (Degraded) render abababababab",
+        "Release.convoy.kumodo.io team/shop Applied=True Healthy=False (Degraded) Ready=False (RolledBack) "
+        "rollout RolledBack render abababababab",
         "├── wave 0 Applied Degraded",
         "│   ├── Deployment.apps x/web Degraded one \\u001b[2Jtwo",
         "│   └── Namespace x Healthy",
         "├── wave 1 Pending (waits for health)",
         "└── hooks",
-        "    └── go Approved a b by me",
+        "    └── go preSync Approved a b by me",
     ]
 
 
 def test_as_data_it_holds_what_is_drawn_and_nothing_is_escaped() -> None:
     tree = tree_of(RELEASE, INVENTORY)
-    assert [condition["type"] for condition in tree["conditions"]] == ["Applied", "Healthy"]
+    assert [condition["type"] for condition in tree["conditions"]] == ["Applied", "Healthy", "Ready"]
+    assert tree["rollout"] == RELEASE["status"]["rollout"]
     first, second = tree["waves"]
     assert (first["wave"], first["phase"], first["health"]) == (0, "Applied", "Degraded")
     assert first["objects"][0] == {
@@ -70,7 +74,8 @@ def test_as_data_it_holds_what_is_drawn_and_nothing_is_escaped() -> None:
         "message": "one\n\x1b[2Jtwo",
     }
     assert (second["strategy"], second["objects"]) == ("Health", [])
-    assert tree["hooks"] == RELEASE["status"]["hooks"]
+    (hook,) = RELEASE["status"]["hooks"]
+    assert tree["hooks"] == [{**hook, "stage": "preSync", "waits": False}]
 
 
 def test_before_the_first_apply_there_is_only_the_release(capsys: pytest.CaptureFixture[str]) -> None:

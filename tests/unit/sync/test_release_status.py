@@ -117,6 +117,27 @@ def test_a_render_that_comes_back_is_a_new_entry() -> None:
     assert [entry["renderRef"] for entry in tree["status"]["history"]] == ["a", "b", "a"]
 
 
+def test_the_history_tells_a_pinned_render_and_a_rollback_from_what_the_source_gave() -> None:
+    rollout = {"phase": "RolledBack", "renderRef": "bad", "lastHealthyRenderRef": "good"}
+
+    def desired(ref: str, *, pin: str = "") -> object:
+        tree = release(rollout=rollout) | ({"pin": {"renderRef": pin}} if pin else {})
+        done = after(tree, replace(SUCCESS, succeeded=replace(ATTEMPT, render_ref=ref)))
+        return done["status"]["history"][0].get("desired")
+
+    assert desired("good") == "lastHealthy"
+    assert desired("other") is None
+    assert desired("old", pin="old") == "pin"
+    assert desired("good", pin="good") == "pin", "the pin comes first"
+    assert desired("other", pin="old") is None, "it was pinned after that sync had begun"
+
+
+def test_a_pin_on_what_is_applied_does_not_change_why_it_came() -> None:
+    pinned = after(release(), SUCCESS) | {"pin": {"renderRef": ATTEMPT.render_ref}}
+    (entry,) = after(pinned, SUCCESS)["status"]["history"]
+    assert "desired" not in entry
+
+
 def test_the_history_is_as_long_as_the_release_says() -> None:
     tree = release()
     for number in range(5):
