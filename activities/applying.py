@@ -19,6 +19,7 @@ from activities.stage import Stage, open_ledger, open_stage, refuse_suspended
 from convoy.api.errors import ConvoyError
 from convoy.api.names import MANAGER
 from convoy.api.objects import ObjectKey, counted
+from convoy.api.times import parse_time
 from convoy.sync.apply import Applied, apply_wave
 from convoy.sync.claim import Prove, claim, hold
 from convoy.sync.crd_check import RenderedCrds
@@ -94,7 +95,7 @@ class Applying:
             total = plan.waves[index].objects
             async with self._progress(wave, lease):
                 changed = await self._apply(
-                    stage, ledger, lease, index, seen=seen, start_at=start_at, changed=changed
+                    plan, stage, ledger, lease, index, seen=seen, start_at=start_at, changed=changed
                 )
             if index == len(plan.waves) - 1:
                 await tell_progress(
@@ -137,7 +138,7 @@ class Applying:
                 await self._services.renders.publish(plan.uid, plan.render_ref)
             changed = 0
             for index in range(len(plan.waves)):
-                changed += await self._apply(stage, ledger, lease, index, seen=dict(checked.seen))
+                changed += await self._apply(plan, stage, ledger, lease, index, seen=dict(checked.seen))
             pruned = await self._pruned(plan, stage, ledger, lease) if plan.prune else PruneResult(0, 0)
             await write_exact(ledger, stage.wanted, render_ref=plan.render_ref)
             done = WaveProgress(index=len(plan.waves), phase="Applied")
@@ -193,6 +194,7 @@ class Applying:
 
     async def _apply(
         self,
+        plan: Plan,
         stage: Stage,
         ledger: Ledger,
         lease: Lease,
@@ -218,6 +220,7 @@ class Applying:
             ledger,
             stage.waves[index],
             seen=seen,
+            began=parse_time(plan.started_at) if plan.started_at else None,
             start_at=start_at,
             ignore=stage.release.spec.ignore_differences,
             defined=RenderedCrds(stage.render.objects).kinds,

@@ -8,8 +8,7 @@ rollout has to become healthy (D28).
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 from pydantic import ValidationError
 from temporalio import workflow
@@ -17,10 +16,9 @@ from temporalio.exceptions import ApplicationError
 
 with workflow.unsafe.imports_passed_through():
     from convoy.api.names import APPLIED
-    from convoy.api.times import format_time
     from convoy.policy.requeue import requeue
-    from convoy.policy.spread import next_tick, overdue_delay
     from convoy.policy.trigger import Trigger
+    from workflows.clock import Clock
     from workflows.contract import (
         STATE_QUERY,
         Activity,
@@ -39,6 +37,7 @@ with workflow.unsafe.imports_passed_through():
     from workflows.state import DriftState
     from workflows.steps import RenderLost, StepFailed, step
     from workflows.story import drift_details
+    from workflows.telling import time_of
     from workflows.views import DriftView
 
 SUB_SECOND = 1.0
@@ -65,8 +64,7 @@ class Drift:
         self._checks: list[str] = []
         self._answers: dict[str, DriftReport] = {}
         self._ended = False
-        self._timer: asyncio.Task[None] | None = None
-        self._timer_due = 0.0
+        self._clock = Clock(self._state)
 
     @workflow.run
     async def run(self, state: DriftState | None = None) -> None:
@@ -82,7 +80,7 @@ class Drift:
         except BadWorkflowId as error:
             raise ApplicationError(str(error), type="BadWorkflowId", non_retryable=True) from error
         if not self._state.next_tick:
-            self._schedule_tick(first=True)
+            self._clock.schedule_tick(first=True)
         while not self._ended:
             self._tell()
             await self._sleep()
@@ -141,78 +139,31 @@ class Drift:
             last=self._state.last,
             passes=self._state.passes,
             failures=self._state.failures,
-            next_tick=_text(self._state.next_tick),
-            next_try=_text(self._state.next_try),
-            rollout_due=_text(self._state.rollout_due),
+            next_tick=time_of(self._state.next_tick),
+            next_try=time_of(self._state.next_try),
+            rollout_due=time_of(self._state.rollout_due),
             pending=len(self._state.inbox) + len(self._checks),
         )
 
     # --- the clock -------------------------------------------------------------------------------
 
     async def _sleep(self) -> None:
-        state = self._state
-        due = min((at for at in (state.next_tick, state.next_try, state.rollout_due) if at), default=0.0)
-        if due and due <= _now():
+        if self._clock.is_due():
             return
-        self._set_timer(due)
         await workflow.wait_condition(
             lambda: (
-                self._timer_fired()
+                self._clock.fired()
                 or bool(self._state.ended)
                 or self._pass_is_asked_for()
                 or self._may_continue_as_new()
             )
         )
-        if self._timer_fired():
-            self._spread_again()
-
-    def _timer_fired(self) -> bool:
-        return self._timer is not None and self._timer.done()
-
-    def _set_timer(self, due: float) -> None:
-        """Let the timer fire at `due` (0: never). One that is set for then already goes on: each costs an action."""
-        if self._timer is not None and self._timer_due == due and not self._timer.done():
-            return
-        if self._timer is not None:
-            self._timer.cancel()
-        self._timer, self._timer_due = None, due
-        if due:
-            state = self._state
-            summary = {state.next_try: "next try", state.rollout_due: "the rollout's time is up"}.get(
-                due, "next drift pass"
-            )
-            self._timer = asyncio.create_task(workflow.sleep(due - _now(), summary=summary))
-
-    def _spread_again(self) -> None:
-        """After a restart of everything all timers are overdue at once: spread them once more (D33)."""
-        state = self._state
-        if not 0 < state.next_tick <= _now():
-            return
-        delay = overdue_delay(
-            uid=state.uid,
-            due=datetime.fromtimestamp(state.next_tick, UTC),
-            now=workflow.now(),
-            period=timedelta(seconds=state.tick),
-        )
-        state.next_tick += (
-            (workflow.now().timestamp() - state.next_tick + delay.total_seconds()) if delay else 0.0
-        )
+        if self._clock.fired():
+            self._clock.spread_again()
 
     def _pass_is_asked_for(self) -> bool:
         # While a Sync applies, events and checks wait for its end (D35); the tick bounds that wait.
         return not self._state.busy and bool(self._state.inbox or self._checks)
-
-    def _schedule_tick(self, *, first: bool = False) -> None:
-        state = self._state
-        due = next_tick(
-            uid=state.uid or workflow.info().workflow_id,
-            now=workflow.now(),
-            interval=None,
-            resync=timedelta(seconds=state.tick),
-            jitter01=workflow.random().random(),
-            first=first,
-        )
-        state.next_tick = due.timestamp() if due else 0.0
 
     # --- the results of Sync ---------------------------------------------------------------------
 
@@ -259,17 +210,17 @@ class Drift:
         if delay < SUB_SECOND:
             await self._ask(Trigger.RETRY, delay_ms=round(delay * 1000))
             return
-        state.next_try = _now() + delay
-        await self._record_retry(at=_text(state.next_try))
+        state.next_try = workflow.time() + delay
+        await self._record_retry(at=time_of(state.next_try))
 
     async def _make_due_try(self) -> None:
-        if self._state.next_try and self._state.next_try <= _now():
+        if self._state.next_try and self._state.next_try <= workflow.time():
             self._state.next_try = 0.0
             await self._ask(Trigger.RETRY)
 
     async def _end_due_rollout(self) -> None:
         """Ask for the pass that finds the rollout failed. If it gets lost, the one of the next tick finds it."""
-        if self._state.rollout_due and self._state.rollout_due <= _now():
+        if self._state.rollout_due and self._state.rollout_due <= workflow.time():
             self._state.rollout_due = 0.0
             await self._ask(Trigger.ROLLOUT_FAILED)
 
@@ -284,7 +235,7 @@ class Drift:
 
     async def _make_due_pass(self) -> None:
         state = self._state
-        ticked = 0 < state.next_tick <= _now()
+        ticked = 0 < state.next_tick <= workflow.time()
         if not ticked and not self._pass_is_asked_for():
             return
         events, state.inbox = state.inbox, []
@@ -292,16 +243,15 @@ class Drift:
         cause = Cause.CHECK if checks else events[0].cause if events else Cause.TICK
         report = await self._pass(cause, ticked=ticked)
         self._adopt(report.uid)
-        state = self._state
         if ticked or not report.tick or report.tick != state.tick:
             state.tick = report.tick
-            self._schedule_tick()
+            self._clock.schedule_tick()
         if report.verdict is Verdict.BUSY:
             # Made again when the Sync ends, or at the next tick.
             self._state.busy = True
             state.inbox, self._checks = events + state.inbox, checks + self._checks
             if not state.next_tick:
-                state.next_tick = _now() + PATIENCE
+                state.next_tick = workflow.time() + PATIENCE
             if not state.inbox:
                 state.inbox = [Changed(uid=report.uid, cause=Cause.SYNC_ENDED, id="")]
             return
@@ -356,37 +306,22 @@ class Drift:
 
     def _adopt(self, uid: str) -> None:
         """Discard what belonged to a Release of the same name that is gone (D39)."""
-        if not uid or uid == self._state.uid:
+        state = self._state
+        if not uid or uid == state.uid:
             return
-        if self._state.uid:
-            gone = [*self._state.former[-INBOX_LIMIT:], self._state.uid]
-            self._state = replace(
-                self._state,
-                failures=0,
-                next_try=0.0,
-                rollout_due=0.0,
-                fights=(),
-                last=None,
-                compared=("", ""),
-                desired="",
-                former=[one for one in gone if one != uid],
-            )
-        self._state.uid = uid
+        if state.uid:
+            gone = [*state.former[-INBOX_LIMIT:], state.uid]
+            state.failures, state.next_try, state.rollout_due = 0, 0.0, 0.0
+            state.fights, state.last, state.compared, state.desired = (), None, ("", ""), ""
+            state.former = [one for one in gone if one != uid]
+        state.uid = uid
 
     def _tell(self) -> None:
         workflow.set_current_details(
             drift_details(
                 self._state,
-                next_tick=_text(self._state.next_tick),
-                next_try=_text(self._state.next_try),
-                rollout_due=_text(self._state.rollout_due),
+                next_tick=time_of(self._state.next_tick),
+                next_try=time_of(self._state.next_try),
+                rollout_due=time_of(self._state.rollout_due),
             )
         )
-
-
-def _now() -> float:
-    return workflow.now().timestamp()
-
-
-def _text(at: float) -> str:
-    return format_time(datetime.fromtimestamp(at, UTC)) if at else ""

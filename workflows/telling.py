@@ -85,5 +85,5 @@ class Teller:
 
 
 def time_of(seconds: float) -> str:
-    """Write a time of the epoch as people and Kubernetes read it."""
-    return format_time(datetime.fromtimestamp(seconds, UTC))
+    """Write a time of the epoch as people and Kubernetes read it; empty for 0, which is no time."""
+    return format_time(datetime.fromtimestamp(seconds, UTC)) if seconds else ""

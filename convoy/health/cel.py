@@ -62,8 +62,11 @@ def compiled(text: str) -> Expression:
 @lru_cache(maxsize=1)
 def _environment() -> Any:
     from cel_expr_python import cel
+    from cel_expr_python.ext import ext_optional, ext_strings
 
-    return cel.NewEnv(variables={"object": cel.Type.DYN})
+    # What people know from CEL in Kubernetes: `object.?status.phase.orValue('')`, `text.lowerAscii()`.
+    extensions = [ext_optional.ExtOptional(), ext_strings.ExtStrings()]
+    return cel.NewEnv(variables={"object": cel.Type.DYN}, extensions=extensions)
 
 
 def _sentence(error: object) -> str:

@@ -31,7 +31,7 @@ from convoy.kube.errors import (
     Unauthorized,
 )
 from convoy.kube.resources import Resource
-from convoy.kube.scrub import scrub, scrub_cause, shorten
+from convoy.kube.scrub import CAUSE_LIMIT, scrub, scrub_cause, shorten
 
 # Server-side apply answers these with 500, although the manifest is at fault.
 _USERS_500 = re.compile(
@@ -148,7 +148,10 @@ def _of_status(
     if secret:
         causes = tuple(scrub_cause(cause) for cause in causes)
         message = scrub(message, causes)
-    causes = tuple(Cause(c.field, c.type, shorten(c.message)) for c in causes)
+    for cause in causes:
+        # In the message too, so that a cause that is a part of it still is one.
+        message = message.replace(cause.message, shorten(cause.message, CAUSE_LIMIT))
+    causes = tuple(Cause(c.field, c.type, shorten(c.message, CAUSE_LIMIT)) for c in causes)
     return found(
         shorten(message), status=status, causes=causes, retry_after=_retry_after(headers, parsed.details)
     )

@@ -19,7 +19,7 @@ import msgspec
 from convoy.api.objects import ObjectKey
 from convoy.kube.classify import error_of, unknown_kind
 from convoy.kube.client import Answer, KubeClient
-from convoy.kube.errors import KindUnknown, NotFound, ScopeChanged, ServerFault
+from convoy.kube.errors import KindUnknown, NotFound, Rejected, ScopeChanged, ServerFault
 from convoy.kube.resources import Resource
 
 T = TypeVar("T")
@@ -170,6 +170,7 @@ class Discovery:
         Raises:
             KindUnknown: the server does not serve the kind, by its own word of this moment.
             ScopeChanged: an object of this kind cannot have this key.
+            Rejected: there are no objects of this kind, such as of reviews.
             ServerFault: nobody can tell, see `resource_for`; or it names the kind and does not serve it.
             ApiError: the server could not be asked, or what `call` raises.
         """
@@ -183,6 +184,12 @@ class Discovery:
         try:
             return await call(resource)
         except KindUnknown as error:
+            if resource.verbs and "patch" not in resource.verbs:
+                # A review, say. No object of it is kept, so no path leads to one.
+                offered = ", ".join(sorted(resource.verbs))
+                raise Rejected(
+                    f"the cluster keeps no objects of this kind; it only offers: {offered}"
+                ) from error
             raise ServerFault(
                 f"the cluster says that it serves {resource.api_version} {resource.kind}, but answers 404"
             ) from error

@@ -13,6 +13,8 @@ from convoy.kube.errors import Cause
 
 MESSAGE_LIMIT = 4096
 """Characters of a server's message that are kept: `got …` may print a whole object."""
+CAUSE_LIMIT = 1024
+"""Characters of one cause that are kept."""
 
 _HIDDEN = "(the value is not shown)"
 
@@ -39,8 +41,12 @@ def scrub_cause(cause: Cause) -> Cause:
     return Cause(cause.field, cause.type, scrub(cause.message))
 
 
-def shorten(message: str) -> str:
-    """Cut a message at `MESSAGE_LIMIT`, saying how much was cut."""
-    if len(message) <= MESSAGE_LIMIT:
+def shorten(message: str, limit: int = MESSAGE_LIMIT) -> str:
+    """Cut the middle of a message that is too long, saying how much was cut.
+
+    Not its end: the server prints a whole pod template before it says "field is immutable" (D10).
+    """
+    if len(message) <= limit:
         return message
-    return f"{message[:MESSAGE_LIMIT]}… ({len(message) - MESSAGE_LIMIT} more characters)"
+    head, tail = limit - limit // 4, limit // 4
+    return f"{message[:head]}… ({len(message) - limit} more characters) …{message[-tail:]}"

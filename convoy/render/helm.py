@@ -20,7 +20,7 @@ from convoy.render.folder import content_folder
 from convoy.render.helm_scan import scan_chart
 from convoy.render.helm_values import Values
 from convoy.render.objects import Capabilities, File
-from convoy.render.program import LIMITS, bare_environment, find_program, without_folders
+from convoy.render.program import LIMITS, bare_environment, find_program, without_aliases, without_folders
 from convoy.sources.process import ChildFailed, run
 
 OUTPUT: Final = "helm template"
@@ -74,8 +74,8 @@ async def helm_files(
     except ChildFailed as error:
         raise Unsupported(f"spec.content.helm: {error}") from None
     if done.code != 0:
-        said = inputs.values.scrub(without_folders(done.errors, (chart, root, home)))
-        raise Unsupported(f"helm template {path}: {_short(said)}")
+        said = without_aliases(without_folders(done.errors, (chart, root, home)))
+        raise Unsupported(f"helm template {path}: {_short(inputs.values.scrub(said))}")
     warnings = (
         () if alone else ("the chart's values schema refers to files outside itself and is not checked",)
     )

@@ -15,14 +15,16 @@ from convoy.api.errors import Unsupported
 from convoy.render.folder import content_folder
 from convoy.render.kustomize_scan import NAMES, scan
 from convoy.render.objects import File
-from convoy.render.program import LIMITS, bare_environment, find_program, without_folders
+from convoy.render.program import LIMITS, bare_environment, find_program, without_aliases, without_folders
 from convoy.sources.process import ChildFailed, run
 
 _QUOTED_INPUT: Final = re.compile(
     r"`.*(?:`|$)"  # the configuration of a transformer, with the patch that it could not read
     r"|\[[^\]]*[\n:{].*(?:\]|$)|\{.*[\n:\"].*(?:\}|$)"  # an object or a list of them; a bracket in it ends nothing
     r"|\"[^\"]*\\n[^\"]*\""
+    r"|(?<=literal sources ).*(?=: invalid literal source )"
     r"|(?<=literal source ).*(?=, expected|$)"
+    r"|(?<=node contents:).*"  # the value at the path of a transformer that expects something else there
     r"|\"[^\n]*\"(?= is not a valid key name)",  # a line of an env file
     re.DOTALL,
 )
@@ -62,5 +64,5 @@ def _checked(root: Path, path: str) -> Path:
 
 def _said(errors: str, root: Path) -> str:
     """Return kustomize's message without the place of the folder and without the input that it quotes."""
-    text = without_folders(errors.strip().removeprefix("Error: "), [root])
+    text = without_aliases(without_folders(errors.strip().removeprefix("Error: "), [root]))
     return " ".join(_QUOTED_INPUT.sub("[…]", text).split())[:1000] or "it failed without a word"

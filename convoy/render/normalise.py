@@ -19,6 +19,8 @@ from convoy.render.objects import RenderedObject
 
 _INTEGER: Final = re.compile(r"[+-]?[0-9]{1,10}", re.ASCII)
 _INT32: Final = 2**31
+_SHOWN: Final = 64
+"""Characters of a wave that is none."""
 
 
 Scopes = Mapping[tuple[str, str], bool | None]
@@ -109,5 +111,6 @@ def _wave(manifest: Manifest, key: ObjectKey, origin: str) -> int:
     if isinstance(value, int) and not isinstance(value, bool):
         value = str(value)  # no valid annotation, which the dry run says better; an integer nevertheless
     if not isinstance(value, str) or not _INTEGER.fullmatch(value) or not -_INT32 <= int(value) < _INT32:
-        raise Unsupported(f"{key}: annotation {SYNC_WAVE} must be an integer of 32 bits ({origin})")
+        told = f"must be an integer of 32 bits, not {str(value)[:_SHOWN]!r}"
+        raise Unsupported(f"{key}: annotation {SYNC_WAVE} {told} ({origin})")
     return int(value)

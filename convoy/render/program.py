@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Iterable
 from pathlib import Path
@@ -13,6 +14,7 @@ from convoy.sources.process import ProcessLimits
 
 LIMITS: Final = ProcessLimits(seconds=60.0, output_bytes=64 * 1024 * 1024)
 
+_ALIAS: Final = re.compile(r"(?<=unknown anchor ').*?(?=' referenced)", re.DOTALL)
 _NOWHERE: Final = "http://127.0.0.1:9"
 
 
@@ -47,3 +49,11 @@ def without_folders(text: str, folders: Iterable[Path]) -> str:
             .replace(str(folder), ".")
         )
     return text
+
+
+def without_aliases(text: str) -> str:
+    """Return a program's message without the name of an alias that it does not know.
+
+    An unquoted password that begins with an asterisk is one.
+    """
+    return _ALIAS.sub("…", text)

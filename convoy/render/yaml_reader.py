@@ -36,6 +36,7 @@ MAX_DEPTH: Final = 200
 """Levels of nesting. The deepest CRD schemas known have about 60."""
 
 _TAG: Final = "tag:yaml.org,2002:"
+_RESOLVED: Final = frozenset(_TAG + name for name in ("null", "bool", "int", "float", "timestamp"))
 _OPEN: Final = object()
 _NODE_COST: Final = 64
 
@@ -61,6 +62,9 @@ class Document:
 def read_documents(data: bytes, *, name: str, budget: Budget | None = None) -> list[Document]:
     """Read every document of a file; `name` is for messages, and `.json` at its end makes the file JSON.
 
+    Any other file that begins like JSON and is JSON is read as such: kubectl looks at the text and not at the name,
+    and YAML has no word for JSON's `\\ud83c\\udfbb`.
+
     Raises:
         Unsupported: the file cannot be read; the message names the file, the document and the line.
     """
@@ -72,6 +76,12 @@ def read_documents(data: bytes, *, name: str, budget: Budget | None = None) -> l
         raise Unsupported(f"{name}, line {line}: the file is not UTF-8 text") from None
     if name.endswith(".json"):
         return list(_read_json(text, name=name, budget=budget))
+    if text[_skip_space(text, 0) :][:1] == "{":
+        left = budget.left
+        try:
+            return list(_read_json(text, name=name, budget=budget))
+        except Unsupported:
+            budget.left = left  # flow style, or broken: YAML's word is the one to tell
     return list(_YamlFile(text, name=name, budget=budget).documents())
 
 
@@ -180,7 +190,8 @@ class _YamlFile:
 
     def _anchored(self, event: AliasEvent) -> Any:
         if event.anchor not in self._anchors:
-            self._refuse(f"this is no valid YAML: nothing before has the anchor of *{event.anchor}", event)
+            # It is not named: an unquoted password that begins with an asterisk is an alias too.
+            self._refuse("this is no valid YAML: an alias (*) of which nothing before has the anchor", event)
         found = self._anchors[event.anchor]
         if found is _OPEN:
             self._refuse("an alias that holds itself", event)
@@ -219,13 +230,13 @@ class _YamlFile:
         return json_number(value)
 
     def _scalar(self, event: ScalarEvent) -> Any:
-        if event.tag is None or event.tag == "!":
+        if event.tag is None:
             return plain_scalar(event.value) if event.implicit[0] else event.value
-        if event.tag == _TAG + "str" or not event.tag.startswith(_TAG):
-            return event.value
         if event.tag == _TAG + "binary":
             return self._binary(event)
-        return self._tagged(event, event.tag.removeprefix(_TAG))
+        if event.tag in _RESOLVED:
+            return self._tagged(event, event.tag.removeprefix(_TAG))
+        return event.value  # !!str, and any tag that means nothing to kubectl
 
     def _tagged(self, event: ScalarEvent, tag: str) -> Any:
         result = plain_scalar(event.value)
@@ -236,7 +247,7 @@ class _YamlFile:
             "float": isinstance(result, (int, float)) and not isinstance(result, bool),
             "timestamp": True,
         }
-        if not fits.get(tag, False):
+        if not fits[tag]:
             self._refuse(f"the value is no !!{tag}", event)
         return event.value if tag == "timestamp" else result
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from time import monotonic
 
 from convoy.api.errors import DeployFailed
@@ -38,6 +39,9 @@ _CHECKPOINTS = 5
 CHECKPOINT_SECONDS = 5.0
 """Between two writes of the inventory, at least: what is applied in less is soon applied again."""
 
+MARGIN_SECONDS = 60.0
+"""By which the clocks of several workers and API servers may differ where it is told what changed."""
+
 
 @dataclass(frozen=True, slots=True)
 class Applied:
@@ -49,7 +53,7 @@ class Applied:
     """Health may be judged on a status of this generation or a later one (D26); 0 for kinds that keep
     none."""
     changed: bool
-    """False only where the object has the version that the dry run saw."""
+    """False where it has the version that the dry run saw, or where since then others alone have written."""
 
 
 OnApplied = Callable[[int, Applied], None]
@@ -71,6 +75,7 @@ async def apply_wave(
     objects: Sequence[RenderedObject],
     *,
     seen: Mapping[ObjectKey, Seen] | None,
+    began: datetime | None = None,
     start_at: int = 0,
     ignore: Sequence[IgnoreDifferences] = (),
     defined: Collection[Kind] = (),
@@ -80,10 +85,11 @@ async def apply_wave(
     """Apply one wave, and write the union into the inventory, whatever ends it.
 
     `seen` is what the dry run saw of existing objects; None (a forced sync, or the result was lost) reads
-    them here. `start_at` is the number of objects that an earlier attempt reported as applied. Those that the
-    inventory does not record with the UID that they have now are sent again, since it is lost. `defined` are the
-    kinds whose CRD is in the same render: for a moment a server may not know them, or know their old schema.
-    `should_stop` is asked before each request.
+    them here. `began` is when the pass began: what convoy has not changed since then is not changed, though a
+    controller writes its status at the same time; None: nobody knows. `start_at` is the number of objects that
+    an earlier attempt reported as applied. Those that the inventory does not record with the UID that they have
+    now are sent again, since it is lost. `defined` are the kinds whose CRD is in the same render: for a moment a
+    server may not know them, or know their old schema. `should_stop` is asked before each request.
 
     Raises:
         DeployFailed: naming the object that could not be applied; those before it are recorded.
@@ -104,6 +110,7 @@ async def apply_wave(
         target,
         ledger,
         seen=seen,
+        began=began,
         ignore=ignore,
         defined=defined,
         should_stop=should_stop,
@@ -131,6 +138,7 @@ class _Wave:
         ledger: Ledger,
         *,
         seen: Mapping[ObjectKey, Seen],
+        began: datetime | None,
         ignore: Sequence[IgnoreDifferences],
         defined: Collection[Kind],
         should_stop: Callable[[], bool],
@@ -140,6 +148,7 @@ class _Wave:
         self._target = target
         self._ledger = ledger
         self._seen = seen
+        self._began = began
         self._ignore = ignore
         self._defined = defined
         self._should_stop = should_stop
@@ -170,12 +179,19 @@ class _Wave:
             raise DeployFailed(str(rejection(item.key, error))) from error
         except ValueError as error:
             raise DeployFailed(f"{item.key} cannot be written as JSON: {error}") from error
-        changed = before is None or before.resource_version != live.resource_version
-        applied = Applied(item.key, live.uid, live.generation, changed)
+        applied = Applied(item.key, live.uid, live.generation, self._is_changed(before, live))
         self.applied.append(applied)
         self._unwritten.append(Entry(item.key, item.wave, live.uid))
         self.gate.applied(item)
         return applied
+
+    def _is_changed(self, before: Seen | None, live: Live) -> bool:
+        if before is not None and before.resource_version == live.resource_version:
+            return False
+        if before is None or self._began is None:
+            return True
+        # A time in managedFields moves only where an Apply changes something. An earlier attempt may have done that.
+        return live.unchanged_for <= (datetime.now(UTC) - self._began).total_seconds() + MARGIN_SECONDS
 
     async def _send(self, item: RenderedObject, *, uid: str) -> Live:
         def again(error: BaseException) -> bool:

@@ -26,7 +26,7 @@ from convoy.kube.retry import is_retryable, with_retries
 from convoy.sync.finalizers import let_inventory_go
 from convoy.sync.interruptions import Fenced
 from convoy.sync.inventory import Record
-from convoy.sync.live import METADATA_ONLY, decode_written
+from convoy.sync.live import METADATA_ONLY, decode_live
 
 T = TypeVar("T")
 
@@ -211,7 +211,7 @@ class Ledger:
         )
         if answer.status >= 300:
             raise error_of(answer.status, answer.headers, answer.body, resource=INVENTORIES, name=name or "")
-        live = decode_written(answer)
+        live = decode_live(answer)
         return live.uid, live.resource_version
 
     def _wrote(self, answer: tuple[str, str]) -> None:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TypeVar
+from datetime import datetime
+from email.utils import parsedate_to_datetime
 
 import msgspec
 
@@ -20,8 +21,6 @@ from convoy.kube.errors import KindUnknown, NotFound, ScopeChanged, ServerFault
 from convoy.kube.resources import Resource
 from convoy.kube.retry import with_retries
 from convoy.kube.targets import Target
-
-T = TypeVar("T")
 
 METADATA_ONLY = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
 """The media type of an answer without spec and status; a server that does not know it sends the whole
@@ -41,12 +40,15 @@ class Live:
     applied_by_convoy: bool = False
     """True if managedFields show an Apply by `convoy` (D13). An object of which convoy set no field at all,
     such as a ServiceAccount with a name alone, shows none: in doubt it is kept."""
+    unchanged_for: float = 0.0
+    """Seconds since convoy's Apply last changed a field, by the server's own clock; 0: nobody knows."""
 
 
 class _ManagedFields(msgspec.Struct):
     manager: str = ""
     operation: str = ""
     subresource: str = ""
+    time: datetime | None = None
 
 
 class _Metadata(msgspec.Struct):
@@ -61,28 +63,7 @@ class _Object(msgspec.Struct):
     metadata: _Metadata
 
 
-class _WrittenMetadata(msgspec.Struct):
-    uid: str = ""
-    resourceVersion: str = ""
-    generation: int = 0
-
-
-class _Written(msgspec.Struct):
-    metadata: _WrittenMetadata
-
-
 _decoder = msgspec.json.Decoder(_Object)
-_written_decoder = msgspec.json.Decoder(_Written)
-
-
-def decode_written(answer: Answer) -> Live:
-    """Read from the answer to a write which object it is, and no more: a sync reads thousands of them.
-
-    Raises:
-        ServerFault: the answer is no object.
-    """
-    metadata = _decoded(answer, _written_decoder).metadata
-    return Live(metadata.uid, metadata.resourceVersion, metadata.generation)
 
 
 def decode_live(answer: Answer) -> Live:
@@ -91,22 +72,32 @@ def decode_live(answer: Answer) -> Live:
     Raises:
         ServerFault: the answer is no object.
     """
-    metadata = _decoded(answer, _decoder).metadata
+    metadata = _decoded(answer).metadata
+    applies = [
+        each
+        for each in metadata.managedFields or ()
+        if (each.manager, each.operation, each.subresource) == (MANAGER, "Apply", "")
+    ]
     return Live(
         uid=metadata.uid,
         resource_version=metadata.resourceVersion,
         generation=metadata.generation,
         annotations=metadata.annotations or {},
-        applied_by_convoy=any(
-            (each.manager, each.operation, each.subresource) == (MANAGER, "Apply", "")
-            for each in metadata.managedFields or ()
-        ),
+        applied_by_convoy=bool(applies),
+        unchanged_for=_seconds_since(applies[0].time, answer) if applies else 0.0,
     )
 
 
-def _decoded(answer: Answer, decoder: msgspec.json.Decoder[T]) -> T:
+def _seconds_since(moment: datetime | None, answer: Answer) -> float:
+    now = answer.headers.get("Date")
+    if moment is None or now is None:
+        return 0.0
+    return max(0.0, (parsedate_to_datetime(now) - moment).total_seconds())
+
+
+def _decoded(answer: Answer) -> _Object:
     try:
-        return decoder.decode(answer.body)
+        return _decoder.decode(answer.body)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise ServerFault(
             f"HTTP {answer.status} with an answer that is no object", status=answer.status

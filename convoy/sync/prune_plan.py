@@ -90,7 +90,8 @@ def decide(
         return Decision(key, Action.KEEP, "it was planned but never applied")
     if live.annotations.get(PRUNE) == PRUNE_DISABLED:
         return Decision(key, Action.KEEP, f"annotated {PRUNE}: {PRUNE_DISABLED}")
-    if live.annotations.get(HELM_RESOURCE_POLICY) == HELM_RESOURCE_POLICY_KEEP:
+    # As Helm reads it: ` Keep` keeps too.
+    if live.annotations.get(HELM_RESOURCE_POLICY, "").strip().lower() == HELM_RESOURCE_POLICY_KEEP:
         return Decision(key, Action.KEEP, f"annotated {HELM_RESOURCE_POLICY}: {HELM_RESOURCE_POLICY_KEEP}")
     return Decision(key, Action.DELETE, "the render no longer contains it")
 

@@ -16,7 +16,7 @@ from convoy.kube.resources import Resource
 from convoy.kube.targets import Target
 from convoy.sync.body import build
 from convoy.sync.ignored import ignored_paths
-from convoy.sync.live import METADATA_ONLY, Live, decode_written
+from convoy.sync.live import METADATA_ONLY, Live, decode_live
 
 T = TypeVar("T")
 
@@ -90,4 +90,4 @@ async def send_apply(
     )
     if answer.status >= 300:
         raise error_of(answer.status, answer.headers, answer.body, resource=resource, name=key.name)
-    return decode_written(answer)
+    return decode_live(answer)

@@ -66,6 +66,7 @@ async def test_a_pass_that_changes_nothing_goes_through_a_new_gate_though_its_wo
     await site.watcher()
     await big.create(sick=True)
     await tenant.applied("big")
+    await tenant.in_sync("big")  # the status of the Deployment has come to rest
     await tenant.patch("big", {"spec": {"syncWaves": GATE}})
     await big.in_the_middle()
     await first.kill()

@@ -34,6 +34,8 @@ class Objects:
             KindUnknown: it is not served after so many seconds.
         """
         deadline = time.monotonic() + within
+        if version is None:
+            await self._discovery.refresh()  # the preferred version is that of this moment
         while True:
             try:
                 return await self._discovery.resource_for(group, kind, version)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import Any
 
-import yaml
-
+from convoy.api.errors import Unsupported
 from convoy.api.objects import DEFAULT_NAMESPACE, Manifest, ObjectKey, key_of
 from convoy.kube.errors import NotFound
 from convoy.kube.resources import CLUSTERS, INVENTORIES, NAMESPACES, RELEASES
+from convoy.render.drafts import read_objects
+from convoy.render.objects import File
 from tests.e2e.harness.convoy import MANAGER, Convoy
 from tests.e2e.runner.case import Case
 from tests.e2e.runner.files import expand
@@ -19,6 +19,7 @@ from tests.e2e.runner.reference import parse_reference
 from tests.e2e.runner.steps import Edit, Live, Remove, Wait
 
 TEARDOWN_WITHIN = 30.0
+_READ = (".yaml", ".yml", ".json")
 _NOT_OURS = {"default", "kube-system", "kube-public", "kube-node-lease"}
 
 
@@ -55,7 +56,7 @@ async def _remove_releases(convoy: Convoy, namespace: str) -> None:
 
 async def _remove(convoy: Convoy, key: ObjectKey, began: str) -> None:
     live = await convoy.objects.get(key)
-    if live is None or live["metadata"]["creationTimestamp"] < began or key.name in _NOT_OURS:
+    if live is None or live["metadata"].get("creationTimestamp", "") < began or key.name in _NOT_OURS:
         return
     if live["metadata"].get("finalizers") and key.kind != "Namespace":
         with suppress(NotFound):
@@ -83,26 +84,9 @@ def _references(case: Case) -> Iterator[str]:
 
 def _rendered(case: Case) -> Iterator[Manifest]:
     for render in case.renders.values():
-        for content in expand(render).values():
-            with suppress(yaml.YAMLError):  # a render may be broken on purpose
-                for document in yaml.load_all(content, Loader=yaml.CSafeLoader):
-                    yield from filter(_is_named, _items(document))
-
-
-def _items(document: Any) -> Iterator[Manifest]:
-    if not isinstance(document, dict):
-        return
-    if str(document.get("kind", "")).endswith("List"):
-        yield from (item for item in document.get("items") or [] if isinstance(item, dict))
-    else:
-        yield document
-
-
-def _is_named(manifest: Manifest) -> bool:
-    metadata = manifest.get("metadata")
-    texts = (
-        manifest.get("apiVersion"),
-        manifest.get("kind"),
-        metadata.get("name") if isinstance(metadata, dict) else None,
-    )
-    return all(isinstance(text, str) and text for text in texts)
+        for name, content in expand(render).items():
+            if name.endswith(_READ):
+                with suppress(
+                    Unsupported
+                ):  # a render may be broken on purpose; then nothing of it was applied
+                    yield from (draft.manifest for draft in read_objects([File(name, content.encode())]))

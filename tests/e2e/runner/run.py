@@ -16,6 +16,7 @@ from tests.e2e.harness.convoy import MANAGER, POLL, Convoy, TookTooLong, ensure_
 from tests.e2e.runner import steps as do
 from tests.e2e.runner.case import Case, Tokens
 from tests.e2e.runner.cleanup import clean_up
+from tests.e2e.runner.ending import until_post_sync_has_ended
 from tests.e2e.runner.expect import faults_of
 from tests.e2e.runner.expectation import Expectation
 from tests.e2e.runner.files import expand
@@ -92,7 +93,9 @@ async def _take(world: World, step: do.Step) -> None:
         case do.PatchRelease():
             await convoy.home.patch(RELEASES, world.namespace, step.release, step.patch, manager=MANAGER)
         case do.Sync(wait=True):
-            await convoy.sync(world.release(step.release), force=step.force, timeout=step.timeout)
+            release = world.release(step.release)
+            settled = await convoy.sync(release, force=step.force, timeout=step.timeout)
+            await until_post_sync_has_ended(convoy, release, settled, timeout=step.timeout)
         case do.Sync():
             await convoy.ask(world.release(step.release), force=step.force)
         case do.Drift():

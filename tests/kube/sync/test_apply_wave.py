@@ -3,6 +3,8 @@ D15)."""
 
 from __future__ import annotations
 
+import asyncio
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -10,8 +12,8 @@ import pytest
 from convoy.api.errors import DeployFailed
 from convoy.api.objects import Manifest
 from convoy.api.release import IgnoreDifferences, Release
-from convoy.kube.resources import NAMESPACES
-from convoy.sync.apply import Applied, apply_wave
+from convoy.kube.resources import CONFIG_MAPS, NAMESPACES
+from convoy.sync.apply import MARGIN_SECONDS, Applied, apply_wave
 from convoy.sync.dryrun import Seen, dry_run
 from convoy.sync.interruptions import Fenced, Interrupted
 from convoy.sync.ledger import Ledger
@@ -53,6 +55,29 @@ async def test_tells_of_each_object_as_it_is_applied(rig: Rig) -> None:
     ledger = await claimed(rig, await rig.release(), *maps)
     await apply_wave(rig.target, ledger, render_of(*maps).objects, seen={}, on_applied=on_applied)
     assert told == [(0, "a", True), (1, "b", True)]
+
+
+async def test_an_object_to_which_others_write_meanwhile_is_not_changed_by_the_sync(rig: Rig) -> None:
+    release, touched, healed = (
+        await rig.release(),
+        rig.config_map("touched", a="1"),
+        rig.config_map("healed", a="1"),
+    )
+    render = render_of(touched, healed)
+    await rig.sync(release, render)
+    seen = (await dry_run(rig.target, render)).seen
+    await asyncio.sleep(2.1)  # times in managedFields are whole seconds
+    for one, field in ((touched, "theirs"), (healed, "a")):
+        patch = {"data": {field: "2"}}
+        await rig.target.client.patch(CONFIG_MAPS, rig.namespace, one["metadata"]["name"], patch)
+    applied = await apply_wave(
+        rig.target,
+        await claimed(rig, release, touched, healed),
+        render.objects,
+        seen=seen,
+        began=datetime.now(UTC) + timedelta(seconds=MARGIN_SECONDS - 1),
+    )
+    assert [(each.key.name, each.changed) for each in applied] == [("touched", False), ("healed", True)]
 
 
 async def test_stops_at_the_first_object_that_fails_and_records_those_before(rig: Rig) -> None:

@@ -105,6 +105,25 @@ async def test_a_changed_immutable_field_is_named_and_nothing_is_recreated(rig: 
     assert await rig.uid(service) == uid
 
 
+async def test_the_servers_cause_is_told_once_behind_the_template_that_it_prints(rig: Rig) -> None:
+    container: dict[str, Any] = {"image": "fake.local/ready:1", "env": [{"name": "A", "value": "a" * 2000}]}
+    pod: dict[str, Any] = {
+        "restartPolicy": "Never",
+        "containers": [{"name": f"c{number}", **container} for number in range(3)],
+    }
+    job: Manifest = {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": "migrate", "namespace": rig.namespace},
+        "spec": {"template": {"spec": pod}},
+    }
+    await rig.create(job)
+    pod["containers"][0]["image"] = "fake.local/ready:2"
+    text = message(await checked(rig, job))
+    assert text.count("field is immutable") == 1
+    assert len(text) < 2000
+
+
 async def test_an_object_of_a_namespace_that_nobody_makes_is_rejected(rig: Rig) -> None:
     box = rig.config_map()
     box["metadata"]["namespace"] = f"{rig.namespace}-nowhere"
@@ -123,6 +142,18 @@ async def test_an_object_of_a_namespace_being_deleted_is_rejected(rig: Rig) -> N
 
         await eventually(rejected)
         assert name in message(await checked(rig, box))
+
+
+async def test_a_kind_of_which_the_cluster_keeps_no_objects_is_rejected(rig: Rig) -> None:
+    review = {
+        "apiVersion": "authorization.k8s.io/v1",
+        "kind": "SubjectAccessReview",
+        "metadata": {"name": "may-jane"},
+        "spec": {"user": "jane", "resourceAttributes": {"verb": "get", "resource": "pods"}},
+    }
+    result = await checked(rig, review, rig.config_map("fine"))
+    assert [each.key.name for each in result.rejected] == ["may-jane"]
+    assert "keeps no objects of this kind; it only offers: create" in message(result)
 
 
 async def test_a_kind_that_the_identity_may_not_write_is_rejected(rig: Rig) -> None:

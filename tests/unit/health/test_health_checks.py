@@ -40,6 +40,23 @@ def test_a_field_that_is_not_written_yet_is_progress_and_told() -> None:
     assert 'Key not found in map : "phase"' in found.message
 
 
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        ("object.?status.?phase.orValue('') == 'Ready'", "Progressing"),
+        ("!object.?status.phase.hasValue()", "Healthy"),
+        ("object.?status.conditions.orValue([]).exists(c, c.type == 'Up')", "Progressing"),
+        ("object.metadata.name.upperAscii().split('T')[0] == 'I'", "Healthy"),
+    ],
+)
+def test_optional_fields_and_the_functions_on_texts_are_those_of_kubernetes(
+    expression: str, expected: str
+) -> None:
+    found = judge(BOX, box(), checks=checks(expression))
+    assert found.phase == expected
+    assert found.message in ("", "its health check does not hold yet")
+
+
 def test_a_check_beats_the_conditions_and_a_built_in_rule() -> None:
     not_ready = box(phase="Ready", conditions=[{"type": "Ready", "status": "False"}])
     assert judge(BOX, not_ready, checks=READY).phase == "Healthy"

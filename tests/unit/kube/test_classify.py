@@ -104,6 +104,19 @@ def test_a_huge_message_is_cut() -> None:
     assert len(error.causes[0].message) < 5_000
 
 
+def test_what_is_cut_is_the_middle_since_the_reason_stands_at_the_end() -> None:
+    cause = f"Invalid value: {'x' * 10_000}: field is immutable"
+    error = answer(
+        422,
+        f'Job.batch "it" is invalid: spec.template: {cause}',
+        details={"causes": [{"field": "spec.template", "message": cause}]},
+    )
+
+    assert error.message.startswith('Job.batch "it" is invalid: spec.template: Invalid value: xxx')
+    assert error.message.endswith("x: field is immutable")
+    assert error.causes[0].message in error.message
+
+
 def test_an_error_event_is_classified_like_an_answer() -> None:
     assert type(error_of_event({"kind": "Status", "code": 410}, resource=CONFIG_MAPS)) is Gone
     assert type(error_of_event("nonsense", resource=CONFIG_MAPS)) is ServerFault

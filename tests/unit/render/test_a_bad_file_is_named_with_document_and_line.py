@@ -18,7 +18,7 @@ REFUSED = {
         "x: 1\n---\n\nfoo: [\nbar",
         "document 2, line 5: this is no valid YAML",
     ),
-    "an unknown alias": ("a: *b\n", "line 1: this is no valid YAML"),
+    "an unknown alias": ("a: *b\n", "line 1: this is no valid YAML: an alias"),
     "a list as a key": ("? [a]\n: b\n", "line 1: a key must be"),
     "null as a key": ("~: b\n", "a key must be"),
     "not a number": ("a: .nan\n", "JSON has no form"),
@@ -51,6 +51,16 @@ def test_yaml(case: str) -> None:
 
     assert caught.value.message.startswith("dir/app.yaml, document ")
     assert message in caught.value.message
+
+
+@pytest.mark.parametrize("value", ["*k9-hunter", "&k9-hunter {", '"k9-hunter" x', "!!int k9-hunter"])
+@pytest.mark.parametrize("name", ["app.yaml", "app.json"])
+def test_a_password_that_means_something_in_yaml_is_not_shown(name: str, value: str) -> None:
+    with pytest.raises(Unsupported) as caught:
+        read_documents(f"{{password: {value}}}\n".encode(), name=name)
+
+    assert "line 1" in caught.value.message
+    assert "hunter" not in caught.value.message
 
 
 @pytest.mark.parametrize("case", REFUSED_JSON)

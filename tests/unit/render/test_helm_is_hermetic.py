@@ -57,6 +57,13 @@ async def test_the_environment_of_the_worker_is_not_there(rig: Rig, monkeypatch:
         await data_of(rig, '  v: {{ env "KUBECONFIG" }}\n')
 
 
+async def test_a_password_that_is_an_alias_in_yaml_is_not_shown(rig: Rig) -> None:
+    with pytest.raises(Unsupported, match="unknown anchor") as caught:
+        await data_of(rig, "  password: *hunter2\n")
+
+    assert "hunter2" not in caught.value.message
+
+
 async def test_names_are_not_resolved(rig: Rig) -> None:
     assert await data_of(rig, '  v: {{ getHostByName "localhost" | quote }}\n') == {"v": ""}
 

@@ -29,6 +29,11 @@ def test_anything_else_names_the_object(written: str) -> None:
         objects(a=TEXT % ("a", written))
 
 
+def test_the_message_shows_what_is_written_as_far_as_it_is_short() -> None:
+    with pytest.raises(Unsupported, match=r"of 32 bits, not '1\.5x{61}' \("):
+        objects(a=TEXT % ("a", f'"1.5{"x" * 500}"'))
+
+
 def test_waves_are_sorted_as_numbers_and_keep_the_order_of_the_render() -> None:
     written = [("z", 10), ("t", 0), ("x", -9), ("w", 2), ("v", 0), ("u", -10)]
     found = objects(a="---\n".join(TEXT % (name, f'"{wave}"') for name, wave in written))

@@ -66,7 +66,12 @@ def test_keeps_what_another_release_has_plans_or_claims(hold: Hold) -> None:
 
 
 @pytest.mark.parametrize(
-    "annotation", [{"convoy.kumodo.io__prune": "disabled"}, {"helm.sh__resource-policy": "keep"}]
+    "annotation",
+    [
+        {"convoy.kumodo.io__prune": "disabled"},
+        {"helm.sh__resource-policy": "keep"},
+        {"helm.sh__resource-policy": " Keep "},
+    ],
 )
 def test_keeps_what_is_annotated_to_be_kept(annotation: dict[str, str]) -> None:
     source = live()
@@ -75,8 +80,9 @@ def test_keeps_what_is_annotated_to_be_kept(annotation: dict[str, str]) -> None:
     assert decide(candidate(), kept, (), ()).action is Action.KEEP
 
 
-def test_another_value_of_the_annotation_keeps_nothing() -> None:
-    other = Live("u1", "5", annotations={"convoy.kumodo.io/prune": "enabled"}, applied_by_convoy=True)
+@pytest.mark.parametrize("name", ["convoy.kumodo.io/prune", "helm.sh/resource-policy"])
+def test_another_value_of_the_annotation_keeps_nothing(name: str) -> None:
+    other = Live("u1", "5", annotations={name: "enabled"}, applied_by_convoy=True)
     assert decide(candidate(), other, (), ()).action is Action.DELETE
 
 
