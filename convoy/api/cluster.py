@@ -23,7 +23,7 @@ class SecretKeyRef(ApiModel):
     name: Name
     """Name of the Secret."""
     key: Annotated[str, StringConstraints(min_length=1, max_length=253)] = "kubeconfig"
-    """Default: `kubeconfig`."""
+    """Which of its keys holds the kubeconfig. Default: `kubeconfig`."""
 
 
 class ClusterSpec(ApiModel):
@@ -37,9 +37,9 @@ class ClusterSpec(ApiModel):
     service_account_name: Name | None = None
     """Impersonated on the target, as a ServiceAccount of the Release's namespace."""
     connect_timeout: GoDuration = timedelta(seconds=5)
-    """Default: 5s."""
+    """How long a connection may take. Default: 5s."""
     request_timeout: GoDuration = timedelta(seconds=30)
-    """Default: 30s. Less than 1s counts as 1s."""
+    """How long a request may take; less than 1s counts as 1s. Default: 30s."""
     max_in_flight: Annotated[int, Field(ge=1, le=1024)] = 32
     """Simultaneous requests to this cluster from one worker. Default: 32."""
 

@@ -42,9 +42,9 @@ class Hook(ApiModel):
     timeout: GoDuration | None = None
     """Deadline of the hook. Default: 10m for a Job, 24h for an approval."""
     run_policy: Literal["OncePerRender", "EverySync"] = "OncePerRender"
-    """Default: OncePerRender."""
+    """Whether it runs again for a render that it has succeeded for. Default: OncePerRender."""
     delete_policy: Literal["BeforeCreation", "OnSuccess", "Never"] = "BeforeCreation"
-    """When the Job is deleted. Default: BeforeCreation."""
+    """When the Job goes: before the next run, or once it succeeded (a failed one stays). Default: BeforeCreation."""
 
 
 _Hooks = Annotated[

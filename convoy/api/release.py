@@ -146,7 +146,7 @@ class ValuesRef(ApiModel):
     config_map_ref: LocalRef | None = None
     secret_ref: LocalRef | None = None
     key: Text = "values.yaml"
-    """Default: `values.yaml`."""
+    """Which of its keys holds the values. Default: `values.yaml`."""
     optional: bool = False
     """Whether it may be missing. Default: false."""
 
@@ -155,15 +155,15 @@ class HelmContent(ApiModel):
     """A Helm chart."""
 
     release_name: Annotated[str, StringConstraints(min_length=1, max_length=53)] | None = None
-    """Default: the name of the Release."""
+    """What the chart sees as the name of its release. Default: the name of the Release."""
     namespace: Annotated[str, StringConstraints(min_length=1, max_length=63)] = "default"
-    """Default: `default`."""
+    """Where objects go that name no namespace. Default: `default`."""
     values: dict[str, Any] = Field(default_factory=dict)
     """Values in the Release; they win over those of valuesFrom."""
     values_from: Annotated[tuple[ValuesRef, ...], Field(max_length=64)] = ()
     """Values from ConfigMaps and Secrets, a later one wins."""
     include_crds: Annotated[bool, Field(alias="includeCRDs")] = True
-    """Default: true."""
+    """Whether the CRDs in the chart's `crds` folder are applied too. Default: true."""
 
 
 class Content(ApiModel):
@@ -191,11 +191,11 @@ class RetryBackoff(ApiModel):
     )
 
     initial: GoDuration | None = None
-    """Not set or 0: the default limiter, 5 ms doubling to 1000 s."""
+    """The first delay. Not set or 0: the default limiter, 5 ms doubling to 1000 s."""
     factor: Annotated[float, Field(allow_inf_nan=False)] | None = None
     """Any number; below 1 (and not set) counts as 2."""
     max: GoDuration | None = None
-    """Default: 1000 s."""
+    """The longest delay. Default: 1000 s."""
 
     @model_validator(mode="after")
     def _check_order(self) -> Self:

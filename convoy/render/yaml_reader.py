@@ -36,6 +36,7 @@ MAX_DEPTH: Final = 200
 """Levels of nesting. The deepest CRD schemas known have about 60."""
 
 _TAG: Final = "tag:yaml.org,2002:"
+_RESOLVED: Final = frozenset(_TAG + name for name in ("null", "bool", "int", "float", "timestamp"))
 _OPEN: Final = object()
 _NODE_COST: Final = 64
 
@@ -229,13 +230,13 @@ class _YamlFile:
         return json_number(value)
 
     def _scalar(self, event: ScalarEvent) -> Any:
-        if event.tag is None or event.tag == "!":
+        if event.tag is None:
             return plain_scalar(event.value) if event.implicit[0] else event.value
-        if event.tag == _TAG + "str" or not event.tag.startswith(_TAG):
-            return event.value
         if event.tag == _TAG + "binary":
             return self._binary(event)
-        return self._tagged(event, event.tag.removeprefix(_TAG))
+        if event.tag in _RESOLVED:
+            return self._tagged(event, event.tag.removeprefix(_TAG))
+        return event.value  # !!str, and any tag that means nothing to kubectl
 
     def _tagged(self, event: ScalarEvent, tag: str) -> Any:
         result = plain_scalar(event.value)
@@ -246,8 +247,6 @@ class _YamlFile:
             "float": isinstance(result, (int, float)) and not isinstance(result, bool),
             "timestamp": True,
         }
-        if tag not in fits:
-            self._refuse("a tag (!!) that YAML does not have", event)  # not named: it may be a password too
         if not fits[tag]:
             self._refuse(f"the value is no !!{tag}", event)
         return event.value if tag == "timestamp" else result

@@ -1,7 +1,6 @@
 """Where a text must not be found: everything that convoy says of a Release, to anyone.
 
-Not looked at: manifests that the case itself put into the Release, and the Secret itself. The answers of /diff and
-/preview join the list with the subresource API.
+Not looked at: manifests that the case itself put into the Release, and the Secret itself.
 """
 
 from __future__ import annotations
@@ -12,6 +11,7 @@ from collections.abc import AsyncIterator, Iterable, Iterator
 import aiohttp
 
 from convoy.kube.resources import CLUSTERS, EVENTS, INVENTORIES, RELEASES
+from tests.e2e.harness.api import Api
 from tests.e2e.harness.convoy import Convoy
 from workflows.contract import ReleaseId
 
@@ -42,6 +42,9 @@ async def _places(
     yield "convoy's log", convoy.process.log_since(log_mark).encode()
     yield "a metric", await _metrics(convoy)
     for release in releases:
+        for subresource in ("diff", "preview"):
+            answer = await Api(convoy.home, release.namespace, release.name).raw("GET", subresource)
+            yield f"the answer of /{subresource}", answer.body
         async for place in _workflows(convoy, release):
             yield place
 

@@ -98,7 +98,7 @@ LEGACY = {
     "/api/v1": {
         "kind": "APIResourceList",
         "resources": [
-            {"name": "pods", "kind": "Pod", "namespaced": True, "verbs": ["get"]},
+            {"name": "pods", "kind": "Pod", "namespaced": True, "verbs": ["get", "patch"]},
             {"name": "pods/log", "kind": "Pod", "namespaced": True, "verbs": ["get"]},
         ],
     },

@@ -19,7 +19,6 @@ REFUSED = {
         "document 2, line 5: this is no valid YAML",
     ),
     "an unknown alias": ("a: *b\n", "line 1: this is no valid YAML: an alias"),
-    "an unknown tag": ("a: !!b c\n", "line 1: a tag (!!) that YAML does not have"),
     "a list as a key": ("? [a]\n: b\n", "line 1: a key must be"),
     "null as a key": ("~: b\n", "a key must be"),
     "not a number": ("a: .nan\n", "JSON has no form"),
@@ -54,9 +53,7 @@ def test_yaml(case: str) -> None:
     assert message in caught.value.message
 
 
-@pytest.mark.parametrize(
-    "value", ["*k9-hunter", "!!k9-hunter x", "&k9-hunter {", '"k9-hunter" x', "!!int k9-hunter"]
-)
+@pytest.mark.parametrize("value", ["*k9-hunter", "&k9-hunter {", '"k9-hunter" x', "!!int k9-hunter"])
 @pytest.mark.parametrize("name", ["app.yaml", "app.json"])
 def test_a_password_that_means_something_in_yaml_is_not_shown(name: str, value: str) -> None:
     with pytest.raises(Unsupported) as caught:
