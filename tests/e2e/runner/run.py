@@ -110,9 +110,12 @@ async def _take(world: World, step: do.Step) -> None:
 
 
 async def _check(world: World, expected: Expectation) -> None:
-    for name in world.case.releases:
-        await until_at_rest(world.convoy, world.release(name), hooks=bool(expected.hooks))
+    """Check what is true now; where it is not, once more when the attempt that runs has come to rest."""
     faults = await faults_of(world, expected)
+    if faults:
+        for name in world.case.releases:
+            await until_at_rest(world.convoy, world.release(name), hooks=bool(expected.hooks))
+        faults = await faults_of(world, expected)
     if faults:
         raise CaseFailed("; ".join(faults) if len(faults) == 1 else "\n  ".join(["", *faults]))
 
