@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from convoy.api.names import MANAGER
 from convoy.api.objects import Manifest
 
 Path = tuple[str | int, ...]
@@ -75,7 +76,8 @@ def list_keys(live: Manifest, path: Path) -> tuple[str, ...]:
 def _latest(entries: Sequence[Mapping[str, Any]]) -> Owner | None:
     if not entries:
         return None
-    entry = max(entries, key=lambda candidate: str(candidate.get("time", "")))
+    # Times are whole seconds. Of two in one second the one to tell of is not convoy, which everybody expects there.
+    entry = max(entries, key=lambda one: (str(one.get("time", "")), one.get("manager") != MANAGER))
     return Owner(entry.get("manager", ""), entry.get("operation", ""), entry.get("time", ""))
 
 

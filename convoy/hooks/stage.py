@@ -133,7 +133,7 @@ class _Advance:
             if hook.job is not None:
                 why = await check_job(self._client, self._job(hook, hook.job))
                 if why:
-                    refused.append(_ended(self._began(hook), FAILED, why, self._stage.now))
+                    refused.append(_ended(_jobless(self._began(hook)), FAILED, why, self._stage.now))
         await self._write(refused)
         return refused
 
@@ -169,9 +169,9 @@ class _Advance:
         except NoNamespace as error:
             early = self._stage.stage is HookStage.PRE_SYNC
             hint = "; a preSync hook runs before the render is applied" if early else ""
-            return self._ended(hook, FAILED, f"{error}{hint}")
+            return _jobless(self._ended(hook, FAILED, f"{error}{hint}"))
         except Refused as error:
-            return self._ended(hook, FAILED, str(error))
+            return _jobless(self._ended(hook, FAILED, str(error)))
         return self._entries[hook.name].model_copy(update={"phase": RUNNING})
 
     def _job(self, hook: StageHook, template: JobTemplate) -> Manifest:
@@ -276,6 +276,11 @@ class _Advance:
 def approved(entry: HookStatus, grant: Grant) -> HookStatus:
     """Return the result of a run of an approval hook that a person lets go on."""
     return entry.model_copy(update={"phase": APPROVED, "approved_by": grant.by, "finished_at": grant.at})
+
+
+def _jobless(entry: HookStatus) -> HookStatus:
+    """Name no Job: the target refused it, so there never was one."""
+    return entry.model_copy(update={"job": None})
 
 
 def _ended(entry: HookStatus, phase: str, message: str, now: datetime) -> HookStatus:

@@ -184,7 +184,7 @@ class Discovery:
         try:
             return await call(resource)
         except KindUnknown as error:
-            if resource.verbs and "patch" not in resource.verbs:
+            if resource.verbs and resource.verbs.isdisjoint(("get", "patch")):
                 # A review, say. No object of it is kept, so no path leads to one.
                 offered = ", ".join(sorted(resource.verbs))
                 raise Rejected(

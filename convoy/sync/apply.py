@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from time import monotonic
 
 from convoy.api.errors import DeployFailed
-from convoy.api.objects import ObjectKey
+from convoy.api.objects import ObjectKey, counted
 from convoy.api.release import IgnoreDifferences
 from convoy.api.rendered import RenderedObject
 from convoy.kube.errors import ApiError, Invalid, KindUnknown, UidMismatch
@@ -123,7 +123,9 @@ async def apply_wave(
             await wave.checkpoint()
         await wave.gate.wait_for_all()
     except ApiError as error:
-        raise DeployFailed(f"after {len(wave.applied)} objects of the wave: {error.message}") from error
+        raise DeployFailed(
+            f"after {counted(len(wave.applied), 'object')} of the wave: {error.message}"
+        ) from error
     finally:
         await wave.close()
     return tuple(wave.applied)

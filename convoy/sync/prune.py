@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from convoy.api.errors import DeployFailed, PruneFailed, WaitingForPrune
-from convoy.api.objects import ObjectKey
+from convoy.api.objects import ObjectKey, counted
 from convoy.kube.errors import ApiError, Conflict, KindUnknown, NotFound, ScopeChanged, Unreachable
 from convoy.kube.resources import Resource
 from convoy.kube.retry import is_retryable, with_retries
@@ -213,4 +213,4 @@ async def _delete(target: Target, key: ObjectKey, *, uid: str, version: str | No
 
 
 def _failed(faults: Sequence[Rejection], *, deleted: int) -> str:
-    return f"{len(faults)} objects could not be deleted ({deleted} were):\n{join(faults)}"
+    return f"{counted(len(faults), 'object')} could not be deleted ({deleted} were):\n{join(faults)}"

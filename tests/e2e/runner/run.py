@@ -16,7 +16,7 @@ from tests.e2e.harness.convoy import MANAGER, POLL, Convoy, TookTooLong, ensure_
 from tests.e2e.runner import steps as do
 from tests.e2e.runner.case import Case, Tokens
 from tests.e2e.runner.cleanup import clean_up
-from tests.e2e.runner.ending import until_post_sync_has_ended
+from tests.e2e.runner.ending import until_at_rest, until_post_sync_has_ended
 from tests.e2e.runner.expect import faults_of
 from tests.e2e.runner.expectation import Expectation
 from tests.e2e.runner.files import expand
@@ -110,7 +110,12 @@ async def _take(world: World, step: do.Step) -> None:
 
 
 async def _check(world: World, expected: Expectation) -> None:
+    """Check what is true now; where it is not, once more when the attempt that runs has come to rest."""
     faults = await faults_of(world, expected)
+    if faults:
+        for name in world.case.releases:
+            await until_at_rest(world.convoy, world.release(name), hooks=bool(expected.hooks))
+        faults = await faults_of(world, expected)
     if faults:
         raise CaseFailed("; ".join(faults) if len(faults) == 1 else "\n  ".join(["", *faults]))
 

@@ -31,13 +31,14 @@ async def test_releases_print_their_conditions_revision_and_cluster(
         "Revision": 0,
         "Cluster": 0,
         "Age": 0,
+        "Rollout": 1,
         "Pinned": 1,
         "Applied-Message": 1,
         "In-Sync-Message": 1,
         "Healthy-Message": 1,
     }
     assert table["rows"][0]["cells"][:6] == ["full", "True", "True", "True", "main@abc", "prod-eu"]
-    assert table["rows"][0]["cells"][7] == sent["pin"]["renderRef"]
+    assert table["rows"][0]["cells"][7:9] == ["RolledBack", sent["pin"]["renderRef"]]
 
 
 async def test_short_names_are_rel_and_relinv(server: KubeClient) -> None:

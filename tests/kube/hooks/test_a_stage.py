@@ -158,6 +158,9 @@ async def test_a_job_that_the_target_refuses_fails_before_any_hook_runs(rig: Hoo
     assert 'unknown field "spec.parallelsm"' in standing.failures[0]
     assert "spec.completions: Invalid value: -1" in standing.failures[1]
     assert await rig.jobs() == []
+    assert [(await rig.entry(name)).job for name in ("typo", "bad")] == [None, None], (
+        "there is none to look at"
+    )
     (reported,) = await rig.due()
     assert (reported.name, reported.number) == ("typo", 1), "until something changes"
 

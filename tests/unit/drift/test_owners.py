@@ -82,6 +82,15 @@ def test_the_owner_comes_with_operation_and_time() -> None:
     assert owner_of(LIVE, ("data", "honey")) == Owner("other", "Update", "2026-01-02T00:00:00Z")
 
 
+def test_of_two_owners_since_the_same_second_it_is_not_convoy_that_is_named() -> None:
+    shared: dict[str, Any] = {"f:data": {"f:jam": {}}}
+    fields = [entry("convoy", shared, operation="Apply"), entry("other", shared, operation="Apply")]
+    for order in (fields, fields[::-1]):
+        owner = owner_of({"metadata": {"managedFields": order}, "data": {"jam": "fig"}}, ("data", "jam"))
+        assert owner is not None
+        assert owner.manager == "other"
+
+
 def test_who_took_a_field_out_is_known_where_the_parent_is_atomic_only() -> None:
     assert owner_of_absent(LIVE, ("selector",)) == Owner("other", "Update", "2026-01-02T00:00:00Z")
     assert owner_of_absent(LIVE, ("data",)) is None
