@@ -49,7 +49,8 @@ def applied_since(release: Release, ref: str, time: str) -> bool:
     attempt, latest = release.status.last_attempted, release.status.last_successful
     if attempt is not None and (attempt.render_ref, attempt.reason) == (ref, APPLIED):
         return True
-    return latest is not None and latest.render_ref == ref and (latest.applied_at or "") >= time
+    # Times are whole seconds: a success in the very second may be that of the sync before.
+    return latest is not None and latest.render_ref == ref and (latest.applied_at or "") > time
 
 
 def last_healthy_render(release: Release) -> str:

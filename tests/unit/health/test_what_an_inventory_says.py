@@ -54,6 +54,7 @@ BEGAN, LATER = "2026-01-02T03:04:06Z", "2026-01-02T03:05:00Z"
         (REF, "DeployFailed", LATER, True),
         (REF, "Applied", AT, True),
         (OTHER_REF, "DeployFailed", AT, False),
+        (REF, "HookFailed", BEGAN, False),
     ],
     ids=[
         "it has",
@@ -63,6 +64,7 @@ BEGAN, LATER = "2026-01-02T03:04:06Z", "2026-01-02T03:05:00Z"
         "and a later resync failed",
         "and then a person took his time",
         "the sync of another render failed in the middle",
+        "a hook of the forced sync failed, which began in the second in which the one before ended",
     ],
 )
 def test_a_rollout_has_applied_its_render_where_a_sync_since_it_began_has(
