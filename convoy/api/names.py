@@ -89,3 +89,6 @@ READY = "Ready"
 RECONCILING = "Reconciling"
 STALLED = "Stalled"
 REACHABLE = "Reachable"
+
+CHART_HOOKS = {"preSync": "chart-pre/", "postSync": "chart-post/"}
+"""What the names of a chart's hooks begin with, by stage; no hook of a Release may be named so."""

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from convoy.api.names import CHART_HOOKS
 from convoy.api.objects import Manifest
 
 WAITS = "WaitingForApproval"
 """What a person is shown in the place of an approval's phase while it is asked for."""
 _OPEN = ("Pending", "Running")
-_STAGES = ("preSync", "postSync")
-_OF_A_CHART = {"chart-pre/": "preSync", "chart-post/": "postSync"}
 
 
 def hooks_of(release: Manifest) -> list[dict[str, Any]]:
@@ -20,10 +19,9 @@ def hooks_of(release: Manifest) -> list[dict[str, Any]]:
     A hook that was taken out of the Release has no stage any more.
     """
     lifecycle = release.get("lifecycle") or {}
-    stages = {hook["name"]: stage for stage in _STAGES for hook in lifecycle.get(stage) or ()}
-    approvals = {
-        hook["name"] for stage in _STAGES for hook in lifecycle.get(stage) or () if "approval" in hook
-    }
+    own = [(hook, stage) for stage in CHART_HOOKS for hook in lifecycle.get(stage) or ()]
+    stages = {hook["name"]: stage for hook, stage in own}
+    approvals = {hook["name"] for hook, _ in own if "approval" in hook}
     return [
         {
             **hook,
@@ -40,4 +38,4 @@ def phase_of(hook: Mapping[str, Any]) -> str:
 
 
 def _stage_of_chart(name: str) -> str | None:
-    return next((stage for prefix, stage in _OF_A_CHART.items() if name.startswith(prefix)), None)
+    return next((stage for stage, prefix in CHART_HOOKS.items() if name.startswith(prefix)), None)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from convoy.api.hooks import APPROVAL_TIMEOUT, JOB_TIMEOUT, Hook, HookStage
+from convoy.api.names import CHART_HOOKS
 from convoy.api.objects import Manifest
 from convoy.api.release import Release
 from convoy.api.rendered import Render, RenderedObject
@@ -73,11 +74,6 @@ def stage_hooks(release: Release, render: Render, stage: HookStage) -> tuple[Sta
     return tuple(sorted(hooks, key=lambda hook: hook.batch))  # stable: equal batches keep their order
 
 
-def chart_prefix(stage: HookStage) -> str:
-    """Return what the names of a chart's hooks begin with; no hook of a Release may be named so."""
-    return f"chart-{'pre' if stage is HookStage.PRE_SYNC else 'post'}/"
-
-
 def is_installation(release: Release, ref: str) -> bool:
     """Tell whether a render is the first one of its Release, as far as the history goes."""
     latest = release.status.last_successful
@@ -109,7 +105,7 @@ def _own(hook: Hook, release: Release) -> StageHook:
 
 
 def _of_the_chart(items: Iterable[RenderedObject], stage: HookStage) -> Iterable[StageHook]:
-    prefix = chart_prefix(stage)
+    prefix = CHART_HOOKS[stage]
     objects: dict[int, list[RenderedObject]] = {}
     for item in items:
         weight = weight_of(item.manifest)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from convoy.api.hooks import HookStage
+from convoy.api.names import CHART_HOOKS
 from convoy.api.release import Release
 from convoy.api.release_status import HookStatus
-from convoy.hooks.definition import chart_prefix
 from convoy.hooks.plan import FAILED
 from convoy.policy.decide import sync_command
 
@@ -20,7 +20,7 @@ def failed_runs(release: Release, stage: HookStage, render_ref: str) -> tuple[Ho
         entry
         for entry in release.status.hooks
         if (entry.phase, entry.render_ref) == (FAILED, render_ref)
-        and (entry.name in names or entry.name.startswith(chart_prefix(stage)))
+        and (entry.name in names or entry.name.startswith(CHART_HOOKS[stage]))
     )
 
 
