@@ -86,7 +86,5 @@ def _rendered(case: Case) -> Iterator[Manifest]:
     for render in case.renders.values():
         for name, content in expand(render).items():
             if name.endswith(_READ):
-                with suppress(
-                    Unsupported
-                ):  # a render may be broken on purpose; then nothing of it was applied
+                with suppress(Unsupported):  # broken on purpose, so nothing of it was applied
                     yield from (draft.manifest for draft in read_objects([File(name, content.encode())]))
