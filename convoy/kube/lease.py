@@ -99,7 +99,8 @@ class Lease:
 
     async def _try(self) -> bool:
         try:
-            return await asyncio.wait_for(self._acquire_or_renew(), self._options.renew_deadline / 2)
+            async with asyncio.timeout(self._options.renew_deadline / 2):
+                return await self._acquire_or_renew()
         except (Conflict, AlreadyExists):
             return False
         except (ApiError, TimeoutError) as error:

@@ -132,7 +132,8 @@ class Reflector(Generic[T]):
         waiter = (wanted, future)
         self._waiters.append(waiter)
         try:
-            await asyncio.wait_for(future, timeout)
+            async with asyncio.timeout(timeout):
+                await future
         finally:
             if waiter in self._waiters:
                 self._waiters.remove(waiter)

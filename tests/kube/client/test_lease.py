@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from typing import Any
 
 import pytest
 
@@ -100,3 +101,49 @@ async def test_what_the_leader_raises_is_raised(home: KubeClient, namespace: str
     with pytest.raises(ValueError, match="a mistake"):
         await Lease(home, namespace=namespace, name="it", identity="a", options=FAST).run(lead)
     assert (await home.get(LEASES, namespace, "it"))["spec"]["holderIdentity"] == ""
+
+
+class CancelledAtAnAnswer(KubeClient):
+    """A client that cancels a task in the very moment of an answer, counted from 1."""
+
+    def __init__(self, home: KubeClient, at: int) -> None:
+        super().__init__(home.endpoint)
+        self.left = at
+        self.task: asyncio.Task[None] | None = None
+
+    async def get(self, *args: Any, **options: Any) -> Any:
+        return self._counted(await super().get(*args, **options))
+
+    async def patch(self, *args: Any, **options: Any) -> Any:
+        return self._counted(await super().patch(*args, **options))
+
+    def _counted(self, answer: Any) -> Any:
+        self.left -= 1
+        if self.left == 0 and self.task is not None:
+            self.task.cancel()
+        return answer
+
+
+@pytest.mark.parametrize(("holder", "at"), [("stranger", 2), ("", 4)], ids=["acquiring", "renewing"])
+async def test_a_candidate_that_is_cancelled_in_the_moment_of_an_answer_ends(
+    home: KubeClient, namespace: str, holder: str, at: int
+) -> None:
+    await home.create(
+        {
+            "apiVersion": LEASES.api_version,
+            "kind": LEASES.kind,
+            "metadata": {"name": "it", "namespace": namespace},
+            "spec": {"holderIdentity": holder, "leaseDurationSeconds": 1},
+        },
+        LEASES,
+    )
+    client = CancelledAtAnAnswer(home, at)
+    candidates = Candidates(home, namespace)
+    candidates.start("a", client)
+    client.task = candidates.tasks["a"]
+    try:
+        done, _ = await asyncio.wait({client.task}, timeout=20)
+        assert done, "it goes on as if nothing had been said"
+        assert client.task.cancelled()
+    finally:
+        await client.close()
