@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+import functools
+import inspect
 import os
 import secrets
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -17,6 +21,24 @@ from deploy.stack.providers import Unavailable, provider
 # A busy machine is no failure: no test is timed.
 settings.register_profile("convoy", deadline=None)
 settings.load_profile("convoy")
+
+HANGS_AFTER = 540.0
+"""Seconds that no test needs, on any machine."""
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Fail a test that hangs: its traceback says at what, and those after it run."""
+    if isinstance(item, pytest.Function) and inspect.iscoroutinefunction(item.obj):
+        item.obj = _limited(item.obj)
+
+
+def _limited(test: Callable[..., Coroutine[Any, Any, None]]) -> Callable[..., Coroutine[Any, Any, None]]:
+    @functools.wraps(test)
+    async def limited(*args: Any, **values: Any) -> None:
+        async with asyncio.timeout(HANGS_AFTER):
+            await test(*args, **values)
+
+    return limited
 
 
 @pytest.fixture(scope="session")
