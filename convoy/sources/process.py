@@ -17,7 +17,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-_CHUNK: Final = 64 * 1024
+_STDERR: Final = 2
+_KEPT_ERRORS: Final = 16 * 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +66,8 @@ async def run(
     limits = limits or ProcessLimits()
     program = Path(argv[0]).name
     try:
-        child = await asyncio.create_subprocess_exec(
+        transport, child = await asyncio.get_running_loop().subprocess_exec(
+            lambda: _Child(limits.output_bytes),
             *argv,
             cwd=cwd,
             env=dict(env),
@@ -77,45 +79,48 @@ async def run(
     except OSError as error:
         raise ChildFailed(f"{program} cannot be started: {error.strerror}") from None
     try:
-        _limit(child.pid, limits)
+        _limit(transport.get_pid(), limits)
         async with asyncio.timeout(limits.seconds):
-            return await _finish(child, program, limits)
+            await child.done.wait()
     except TimeoutError:
         raise ChildFailed(f"{program} did not finish within {limits.seconds:g} s") from None
     finally:
-        await _end(child)
+        await _end(transport, child)
+    if child.has_too_much:
+        raise ChildFailed(f"{program} wrote more than {limits.output_bytes} bytes")
+    code = transport.get_returncode()
+    if code is None:
+        raise ChildFailed(f"{program} has ended without a code")
+    return Finished(code, bytes(child.output), child.errors.decode(errors="replace"))
 
 
-async def _finish(child: asyncio.subprocess.Process, program: str, limits: ProcessLimits) -> Finished:
-    if child.stdout is None or child.stderr is None:
-        raise ChildFailed(f"{program} has no pipes")
-    # Both are drained side by side: a full pipe nobody reads would stop the child for ever.
-    errors = asyncio.create_task(_drain(child.stderr, keep=16 * 1024))
-    try:
-        output = await _read(child.stdout, limits.output_bytes)
-        if output is None:
-            raise ChildFailed(f"{program} wrote more than {limits.output_bytes} bytes")
-        code = await child.wait()
-        return Finished(code, output, (await errors).decode(errors="replace"))
-    finally:
-        errors.cancel()
+class _Child(asyncio.SubprocessProtocol):
+    """What comes from a child. `asyncio.subprocess.Process` may wait for ever for one whose output nobody reads."""
 
+    def __init__(self, limit: int) -> None:
+        self.output = bytearray()
+        self.errors = bytearray()
+        self.has_too_much = False
+        self.exited = asyncio.Event()
+        self.done = asyncio.Event()
+        """It has exited and said all, or said too much."""
+        self._limit = limit
 
-async def _read(stream: asyncio.StreamReader, limit: int) -> bytes | None:
-    parts, size = [], 0
-    while part := await stream.read(_CHUNK):
-        size += len(part)
-        if size > limit:
-            return None
-        parts.append(part)
-    return b"".join(parts)
+    def pipe_data_received(self, fd: int, data: bytes) -> None:
+        if fd == _STDERR:
+            self.errors += data[: _KEPT_ERRORS - len(self.errors)]
+        elif len(self.output) + len(data) > self._limit:
+            self.has_too_much = True
+            self.done.set()
+        else:
+            self.output += data
 
+    def process_exited(self) -> None:
+        self.exited.set()
 
-async def _drain(stream: asyncio.StreamReader, *, keep: int) -> bytes:
-    kept = b""
-    while part := await stream.read(_CHUNK):
-        kept += part[: keep - len(kept)]
-    return kept
+    def connection_lost(self, exc: Exception | None) -> None:
+        del exc
+        self.done.set()
 
 
 def _limit(pid: int, limits: ProcessLimits) -> None:
@@ -130,8 +135,11 @@ def _limit(pid: int, limits: ProcessLimits) -> None:
             resource.prlimit(pid, which, (value, value))
 
 
-async def _end(child: asyncio.subprocess.Process) -> None:
+async def _end(transport: asyncio.SubprocessTransport, child: _Child) -> None:
     # The group, since git's helpers outlive git; it is gone where all of them ended.
     with suppress(ProcessLookupError):
-        os.killpg(child.pid, signal.SIGKILL)
-    await child.wait()
+        os.killpg(transport.get_pid(), signal.SIGKILL)
+    try:
+        await child.exited.wait()
+    finally:
+        transport.close()  # also the pipes, which a process that left the group may hold

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -66,6 +68,29 @@ async def test_output_is_limited(tmp_path: Path) -> None:
 
     with pytest.raises(ChildFailed, match="wrote more than 1000000 bytes"):
         await python(code, tmp_path, ProcessLimits(output_bytes=1_000_000))
+
+
+async def test_what_nobody_reads_any_more_does_not_hold_up_the_end(tmp_path: Path) -> None:
+    code = (
+        "import fcntl, os\n"
+        "fcntl.fcntl(1, fcntl.F_SETPIPE_SZ, 2**20)\n"  # more than a reader takes at once
+        "while True: os.write(1, b'x' * 2**20)"
+    )
+    with pytest.raises(ChildFailed, match="wrote more than 100000 bytes"):
+        async with asyncio.timeout(30):
+            await python(code, tmp_path, ProcessLimits(output_bytes=100_000))
+
+
+async def test_a_grandchild_that_keeps_the_pipes_does_not_hold_up_the_end(tmp_path: Path) -> None:
+    code = (
+        "import subprocess, sys\n"
+        "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)'], start_new_session=True)\n"
+        "open('pid', 'w').write(str(child.pid))"
+    )
+    with pytest.raises(ChildFailed, match="did not finish within 1 s"):
+        async with asyncio.timeout(30):
+            await python(code, tmp_path, ProcessLimits(seconds=1))
+    os.kill(int((tmp_path / "pid").read_text()), signal.SIGKILL)
 
 
 async def test_endless_errors_are_cut(tmp_path: Path) -> None:
