@@ -30,15 +30,9 @@ from workflows.contract import ReleaseId, Watch
 log = structlog.get_logger(__name__)
 
 
-def applied_render(release: Release) -> str:
-    """Return the ref of the render whose health is looked at: the one applied last; empty where none was."""
-    latest = release.status.last_successful
-    return (latest.render_ref or "") if latest is not None else ""
-
-
 async def begin_recheck(release: Release, target: Target, render: Render) -> Assessment | None:
     """Return what takes the live objects of a pass; None where the pass compares another render than is applied."""
-    if render.ref != applied_render(release):
+    if render.ref != release.status.applied_render_ref:
         return None
     return await open_assessment(target, render, checks=health_checks(release.spec.health_checks))
 
@@ -50,7 +44,7 @@ async def recheck(services: Services, tree: Manifest, assessment: Assessment | N
     condition InSync and the Cluster say that.
     """
     release = Release.read(tree)
-    metadata, ref = release.metadata, applied_render(release)
+    metadata, ref = release.metadata, release.status.applied_render_ref
     known = services.ownership.health(metadata.namespace, metadata.name)
     if not ref or known.render_ref not in ("", ref):
         return

@@ -23,7 +23,7 @@ from convoy.api.errors import ConvoyError, HookFailed, WaitingForOwner
 from convoy.api.hooks import HookStage
 from convoy.api.names import MANAGER, MANAGER_RETRY, SYNC_FORCE_REQUESTED_AT
 from convoy.api.objects import Manifest
-from convoy.api.release import HISTORY_LIMIT, Release, SyncPolicy
+from convoy.api.release import Release, SyncPolicy
 from convoy.api.release_status import Rollout
 from convoy.api.spec_hash import spec_hash
 from convoy.health.rollout import RolloutPhase, is_rolled_back
@@ -34,9 +34,10 @@ from convoy.kube.retry import with_retries
 from convoy.kube.status import write_status
 from convoy.policy.request import with_annotation_faults
 from convoy.policy.trigger import Trigger
+from convoy.sync.attempt import Attempt
 from convoy.sync.claim import let_go
 from convoy.sync.ledger import Ledger
-from convoy.sync.release_status import Attempt, Result, WaveProgress, applied_ref, rolled_out, settled
+from convoy.sync.release_status import Result, WaveProgress, applied_ref, rolled_out, settled
 from workflows.contract import (
     Activity,
     Outcome,
@@ -191,9 +192,8 @@ def _settled(tree: Manifest, done: RecordInput, assessed: Assessed, now: datetim
     message = with_annotation_faults(
         _told_of_hooks(tree, done), tree["metadata"].get("annotations") or {}, handled
     )
-    limit = (tree.get("spec") or {}).get("historyLimit", HISTORY_LIMIT)
     result = replace(_result(done, message), health=assessed.digest, healthy_at=assessed.healthy_at)
-    return settled(tree, result, generation=done.plan.generation, history_limit=limit, now=now)
+    return settled(tree, result, generation=done.plan.generation, now=now)
 
 
 def _told_of_hooks(tree: Manifest, done: RecordInput) -> str:
@@ -209,14 +209,13 @@ def _told_of_hooks(tree: Manifest, done: RecordInput) -> str:
 def _result(done: RecordInput, message: str) -> Result:
     plan, outcome = done.plan, done.outcome
     attempted = done.attempted and outcome.reason != WaitingForOwner.reason
-    succeeded = attempted and outcome.applied
     return Result(
         reason=outcome.reason,
         message=message,
         applied=outcome.applied,
         attempted=attempt_of(plan) if attempted else None,
-        succeeded=attempt_of(plan) if succeeded else None,
-        handled_sync_at=plan.requested_at if succeeded else "",
+        has_hooks=done.post_sync_runs,
+        handled_sync_at=plan.requested_at if attempted and outcome.applied else "",
         handled_force_at=plan.force_requested_at,
     )
 

@@ -244,7 +244,6 @@ def _plan(release: Release, trigger: Trigger, now: Handled) -> Plan:
 
 
 def _with_render(plan: Plan, release: Release, desired: Desired, *, store: bool) -> Plan:
-    latest = release.status.last_successful
     render = desired.render
     waves = tuple(waves_of(release, render))
     anew = plan.forced or plan.trigger in _ANEW
@@ -257,7 +256,7 @@ def _with_render(plan: Plan, release: Release, desired: Desired, *, store: bool)
         prune=release.spec.sync_policy.prune.orphaned,
         prune_after_healthy=release.spec.sync_policy.prune.after_healthy,
         store=store,
-        changed_render=latest is None or latest.render_ref != render.ref,
+        changed_render=release.status.applied_render_ref != render.ref,
         unfinished=left_unfinished(release.status),
         pre_sync=_runs(plan, release, desired, HookStage.PRE_SYNC),
         post_sync=_runs(plan, release, desired, HookStage.POST_SYNC),

@@ -44,7 +44,7 @@ _EVENTS: Final[dict[str, tuple[str, Literal["Normal", "Warning"]]]] = {
 
 def is_watched(release: Release) -> bool:
     """Whether health data may change the rollout or the history of a Release."""
-    newest = next(iter(release.status.history), None)
+    newest = next(iter(release.status.renders), None)
     rollout = release.status.rollout
     open_ = rollout is not None and rollout.phase in (RolloutPhase.PROGRESSING, RolloutPhase.FAILED)
     return open_ or (newest is not None and not newest.healthy_at)

@@ -12,7 +12,7 @@ from convoy.policy.cluster_waves import lower_waves_changed, seen_lower_waves
 from convoy.policy.wave_index import WaveIndex
 
 _SPEC = ("clusterRef", "clusterWave", "suspend")
-_STATUS = ("conditions", "lastAttempted", "lastSuccessful")
+_STATUS = ("conditions", "lastAttempted", "lastSuccessful", "unrecorded")
 
 
 class Siblings:

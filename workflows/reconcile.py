@@ -95,6 +95,7 @@ class Reconcile:
             outcome,
             attempted=attempted,
             health=health,
+            post_sync_runs=wait is not None and wait.at.point is Point.POST_SYNC,
         )
         await self._record(result, wait)
 

@@ -203,6 +203,8 @@ class ReleaseStatus(ApiModel):
     handled: Handled = Handled()
     last_attempted: LastAttempted | None = None
     last_successful: LastSuccessful | None = None
+    unrecorded: HistoryEntry | None = None
+    """What is applied while its postSync hooks run: at their end it is recorded in lastSuccessful and the history."""
     last_handled_sync_at: str | None = None
     """The latest /sync request that was applied."""
     last_handled_force_sync_at: str | None = None
@@ -222,3 +224,14 @@ class ReleaseStatus(ApiModel):
     """The latest run of each hook."""
     retry: Retry | None = None
     sync: SyncStatus | None = None
+
+    @property
+    def renders(self) -> tuple[HistoryEntry, ...]:
+        """The renders that were applied, newest first, recorded or not."""
+        return (self.unrecorded, *self.history) if self.unrecorded is not None else self.history
+
+    @property
+    def applied_render_ref(self) -> str:
+        """The render that was applied last, recorded or not; empty where none was."""
+        latest = self.unrecorded or self.last_successful
+        return (latest.render_ref or "") if latest is not None else ""

@@ -19,7 +19,7 @@ def describe_release(tree: Manifest) -> Iterator[str]:
     """Return the lines about a Release."""
     spec, status = tree["spec"], tree.get("status") or {}
     policy = spec.get("syncPolicy") or {}
-    applied = status.get("lastSuccessful") or {}
+    applied = status.get("unrecorded") or status.get("lastSuccessful") or {}
     attempted = status.get("lastAttempted") or {}
     retry = status.get("retry") or {}
     yield from _pairs(

@@ -27,7 +27,8 @@ def find_ref(session: Session, name: str, ref: str) -> str:
         )
     start = "sha256:" + ref.removeprefix("sha256:")
     status = session.api.get(RELEASES, session.namespace, name).get("status") or {}
-    known: dict[str, None] = dict.fromkeys(entry["renderRef"] for entry in status.get("history") or ())
+    entries = (status.get("unrecorded"), *(status.get("history") or ()))
+    known: dict[str, None] = dict.fromkeys(entry["renderRef"] for entry in entries if entry)
     found = [each for each in known if each.startswith(start)]
     if len(found) != 1:
         what = "several renders" if found else "no render"

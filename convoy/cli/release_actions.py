@@ -97,10 +97,11 @@ def rollback(session: Session, name: str) -> None:
     That is the newest in the history with another renderRef than the applied one, and not the one that has failed.
     """
     from convoy.api.conditions import FAILED_ROLLOUTS
+    from convoy.sync.release_status import applied_ref
 
     tree = session.api.get(RELEASES, session.namespace, name)
     status = tree.get("status") or {}
-    applied = (status.get("lastSuccessful") or {}).get("renderRef")
+    applied = applied_ref(tree)
     rollout = status.get("rollout") or {}
     failed = rollout.get("renderRef") if rollout.get("phase") in FAILED_ROLLOUTS else None
     others = [entry for entry in status.get("history") or () if entry["renderRef"] not in (applied, failed)]

@@ -46,7 +46,8 @@ def applied_since(release: Release, ref: str, time: str) -> bool:
     By the latest attempt, or by the latest one that succeeded: `startedAt` moves on while a person takes his time, and
     a later resync may fail.
     """
-    attempt, latest = release.status.last_attempted, release.status.last_successful
+    status = release.status
+    attempt, latest = status.last_attempted, status.unrecorded or status.last_successful
     if attempt is not None and (attempt.render_ref, attempt.reason) == (ref, APPLIED):
         return True
     # Times are whole seconds: a success in the very second may be that of the sync before.
@@ -54,13 +55,13 @@ def applied_since(release: Release, ref: str, time: str) -> bool:
 
 
 def last_healthy_render(release: Release) -> str:
-    """Return the latest render of the history that was healthy, or nothing."""
-    return next((entry.render_ref for entry in release.status.history if entry.healthy_at), "")
+    """Return the latest render that was applied and healthy, or nothing."""
+    return next((entry.render_ref for entry in release.status.renders if entry.healthy_at), "")
 
 
 def revisions_of(release: Release) -> dict[str, str]:
     """Return the revision of each render that the status of a Release tells of."""
-    told = {each.render_ref: each.revision for each in release.status.history if each.revision}
+    told = {each.render_ref: each.revision for each in release.status.renders if each.revision}
     attempt = release.status.last_attempted
     if attempt is not None and attempt.render_ref and attempt.revision:
         told[attempt.render_ref] = attempt.revision

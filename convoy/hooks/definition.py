@@ -76,10 +76,8 @@ def stage_hooks(release: Release, render: Render, stage: HookStage) -> tuple[Sta
 
 def is_installation(release: Release, ref: str) -> bool:
     """Tell whether a render is the first one of its Release, as far as the history goes."""
-    latest = release.status.last_successful
-    applied = {entry.render_ref for entry in release.status.history}
-    applied |= {latest.render_ref} if latest is not None and latest.render_ref else set()
-    return applied <= {ref}
+    applied = {entry.render_ref for entry in release.status.renders}
+    return applied | {release.status.applied_render_ref} <= {ref, ""}
 
 
 def _own(hook: Hook, release: Release) -> StageHook:

@@ -60,7 +60,7 @@ def runs_due(
     hooks = [hook for hook in hooks if hook.every_sync] if rollback else hooks
     known = {entry.name: entry for entry in release.status.hooks if entry.render_ref == render_ref}
     numbers = {entry.name: entry.run or 0 for entry in release.status.hooks}
-    hooked = stage is HookStage.PRE_SYNC and _is_applied(release, render_ref)
+    hooked = stage is HookStage.PRE_SYNC and release.status.applied_render_ref == render_ref
     found: list[Run] = []
     for batch in batches(hooks):
         failed = [hook for hook in batch if _failed(hook, known, trigger)]
@@ -106,11 +106,6 @@ def asked_by_a_person(release: Release) -> str | None:
     asked = requested_at(release)
     own = [release.metadata.annotations.get(name) for name in REQUESTED_BY.values()]
     return None if asked in own else asked
-
-
-def _is_applied(release: Release, render_ref: str) -> bool:
-    latest = release.status.last_successful
-    return latest is not None and latest.render_ref == render_ref
 
 
 def _failed(hook: StageHook, known: dict[str, HookStatus], trigger: Trigger) -> bool:

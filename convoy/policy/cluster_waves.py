@@ -94,7 +94,7 @@ def _was_left_applied(release: Release) -> bool:
     attempted = release.status.last_attempted
     undone = attempted is not None and attempted.reason not in (None, APPLIED)
     healthy = _status(release, HEALTHY) == "True"
-    return release.status.last_successful is not None and not undone and healthy
+    return release.status.applied_render_ref != "" and not undone and healthy
 
 
 def is_current(release: Release) -> bool:

@@ -25,12 +25,12 @@ def decide_manual(release: Release, *, render_ref: str) -> Report | None:
     """Return what to report instead of applying, or None where the render is to be applied.
 
     In automatic mode each reconcile applies. In manual mode only a pending /sync request does; without one
-    the render is compared with status.lastSuccessful.renderRef, and neither apply nor dry run follows.
+    the render is compared with status.lastSuccessful.renderRef, which while postSync hooks run is not written yet for
+    what is applied, and neither apply nor dry run follows.
     """
     if release.spec.sync_policy.automatic or pending_request(release) is not None:
         return None
-    latest = release.status.last_successful
-    applied = latest.render_ref if latest else None
+    applied = release.status.applied_render_ref
     if applied == render_ref:
         return _report(release, "True", APPLIED, "The Release is in sync; the apply waits for /sync.")
     seen = f"The applied render is {brief_ref(applied)}." if applied else "No render is applied yet."

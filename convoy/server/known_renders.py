@@ -9,15 +9,15 @@ from convoy.server.refusals import NotFound
 
 
 async def stored_refs(call: Call, release: Release) -> list[str]:
-    """Return the renders of the history that the render store has, newest first."""
-    refs = dict.fromkeys(entry.render_ref for entry in release.status.history)
+    """Return the renders that were applied and that the render store has, newest first."""
+    refs = dict.fromkeys(entry.render_ref for entry in release.status.renders)
     return [ref for ref in refs if await call.services.renders.is_published(release.metadata.uid, ref)]
 
 
 async def unknown_render(call: Call, release: Release, ref: str) -> NotFound:
     """Return the refusal of a render that is not kept, with those that are."""
     stored = await stored_refs(call, release)
-    told = {entry.render_ref: entry for entry in reversed(release.status.history)}
+    told = {entry.render_ref: entry for entry in reversed(release.status.renders)}
     causes = tuple(
         Cause(each, "KnownRender", f"{told[each].revision or ''}, applied at {told[each].applied_at or '?'}")
         for each in stored

@@ -59,7 +59,7 @@ def lost_rollback(release: Release, why: str) -> str:
 def needed_renders(release: Release) -> frozenset[str]:
     """Return the refs of all stored renders that a Release may still ask for: no other one may be deleted."""
     status = release.status
-    named = [entry.render_ref for entry in status.history]
+    named = [entry.render_ref for entry in status.renders]
     if release.pin is not None:
         named.append(release.pin.render_ref)
     for record in (status.last_attempted, status.last_successful, status.rollout):

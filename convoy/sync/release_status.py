@@ -20,16 +20,18 @@ from convoy.api.conditions import (
 )
 from convoy.api.names import APPLIED, READY, RECONCILING, STALLED
 from convoy.api.objects import Manifest
-from convoy.api.release_status import Rollout
+from convoy.api.release_status import ReleaseStatus, Rollout
 from convoy.api.times import format_time
 from convoy.health.observed import NOT_HEALTHY, HealthyRender
 from convoy.health.rollout import RolloutPhase
-from convoy.sync.desired_order import Origin
+from convoy.sync.attempt import Attempt
+from convoy.sync.history import make_way, recorded, with_applied, with_health
 
 _OWN = (
     "observedGeneration",
     "lastAttempted",
     "lastSuccessful",
+    "unrecorded",
     "lastHandledSyncAt",
     "lastHandledForceSyncAt",
     "history",
@@ -52,21 +54,6 @@ _BEFORE: Mapping[str, tuple[str, ...]] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Attempt:
-    """One attempt to apply a render."""
-
-    render_ref: str
-    revision: str
-    trigger: str
-    requested_at: str
-    """The annotation value that it answers."""
-    started_at: str
-    objects: int
-    gate: Mapping[str, Any] | None = None
-    """The gate that it has found closed (`ClosedGate`)."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
     """How a pass ended."""
 
@@ -74,10 +61,10 @@ class Result:
     message: str
     applied: bool
     """Whether the render is on the cluster: the Applied condition is True."""
-    succeeded: Attempt | None = None
-    """The attempt, if this pass applied a render: lastSuccessful and the history change."""
     attempted: Attempt | None = None
-    """The attempt, if step 1 of the eight began: lastAttempted changes."""
+    """The attempt, if step 1 of the eight began: lastAttempted changes, and what it applied is recorded."""
+    has_hooks: bool = False
+    """Whether postSync hooks run, at whose end the applied render is recorded."""
     handled_sync_at: str = ""
     """After a success: the annotation value read when the pass began (D22)."""
     handled_force_at: str = ""
@@ -118,9 +105,7 @@ def begun(
     own["sync"] = {"workflowId": workflow_id, "runId": run_id}
     if handled.get("syncRequestedAt"):
         own["sync"]["requestedAt"] = handled["syncRequestedAt"]
-    if healthy.ref and own.get("history"):
-        own["history"] = _with_health(own["history"], healthy.ref, healthy.at or format_time(now))
-    return own
+    return with_health(own, healthy.ref, healthy.at or format_time(now)) if healthy.ref else own
 
 
 def rolled_out(tree: Manifest, own: Manifest, rollout: Rollout | None, *, now: datetime) -> Manifest:
@@ -131,21 +116,17 @@ def rolled_out(tree: Manifest, own: Manifest, rollout: Rollout | None, *, now: d
     rest = {name: value for name, value in own.items() if name != "rollout"}
     if rollout is not None:
         rest["rollout"] = rollout.tree()
-        if rollout.phase == RolloutPhase.HEALTHY and own.get("history"):
-            rest["history"] = _with_health(own["history"], rollout.render_ref or "", format_time(now))
+        if rollout.phase == RolloutPhase.HEALTHY:
+            rest = with_health(rest, rollout.render_ref or "", format_time(now))
     return rest | {"conditions": _own_conditions(tree, rest, now=now)}
 
 
 def attempting(tree: Manifest, attempt: Attempt) -> Manifest:
     """Return the status as step 1 of the eight begins: `lastAttempted` without a result."""
-    own = own_status(tree)
-    own["lastAttempted"] = _last_attempted(attempt)
-    return own
+    return make_way(tree, own_status(tree), attempt.render_ref) | {"lastAttempted": attempt.tree()}
 
 
-def settled(
-    tree: Manifest, result: Result, *, generation: int, history_limit: int, now: datetime
-) -> Manifest:
+def settled(tree: Manifest, result: Result, *, generation: int, now: datetime) -> Manifest:
     """Return the status at the end of a pass (`reference/apply-and-prune`, Status).
 
     `generation` is the one that the pass has read: a later one is not reconciled yet.
@@ -154,23 +135,22 @@ def settled(
     time = format_time(now)
     own["observedGeneration"] = generation
     if result.attempted is not None:
-        own["lastAttempted"] = _last_attempted(result.attempted) | {
+        own["lastAttempted"] = result.attempted.tree() | {
             "finishedAt": time,
             "reason": result.reason,
             "message": cut_message(result.message),
         }
-    if result.succeeded is not None:
-        done = result.succeeded
-        own["lastSuccessful"] = {"renderRef": done.render_ref, "revision": done.revision, "appliedAt": time}
-        own["history"] = _history(
-            own.get("history") or [], done, time, desired=_desired(tree, own, done.render_ref)
-        )[:history_limit]
+        if result.applied:
+            own = with_applied(tree, own, result.attempted, time=time)
+            own = (
+                with_health(own, result.attempted.render_ref, result.healthy_at) if result.healthy_at else own
+            )
+    if result.applied and not result.has_hooks:
+        own = recorded(tree, own)
     if result.handled_sync_at:
         own["lastHandledSyncAt"] = result.handled_sync_at
     if result.handled_force_at:
         own["lastHandledForceSyncAt"] = result.handled_force_at
-    if result.healthy_at and result.succeeded is not None:
-        own["history"] = _with_health(own["history"], result.succeeded.render_ref, result.healthy_at)
     if result.health:
         own["handled"] = {**own.get("handled", {}), "health": result.health}
     own["sync"] = {**own.get("sync", {}), "settledAt": time}
@@ -273,8 +253,10 @@ def progress(tree: Manifest, waves: Sequence[Mapping[str, Any]]) -> Manifest:
 
 
 def applied_ref(tree: Manifest) -> str:
-    """Return the ref of the render that was applied last; empty where none was."""
-    return ((tree.get("status") or {}).get("lastSuccessful") or {}).get("renderRef") or ""
+    """Return the ref of the render that was applied last; empty where none was. The spec may be a broken one."""
+    status = tree.get("status") or {}
+    told = {name: status[name] for name in ("lastSuccessful", "unrecorded") if name in status}
+    return ReleaseStatus.model_validate(told).applied_render_ref
 
 
 def attempted_ref(tree: Manifest) -> str:
@@ -288,48 +270,3 @@ def own_status(tree: Manifest) -> Manifest:
     own = {name: status[name] for name in _OWN if name in status}
     conditions = [c for c in status.get("conditions") or () if c.get("type") in _CONDITIONS]
     return own | ({"conditions": conditions} if conditions else {})
-
-
-def _last_attempted(attempt: Attempt) -> Manifest:
-    fields = {
-        "renderRef": attempt.render_ref,
-        "revision": attempt.revision,
-        "requestedAt": attempt.requested_at,
-        "startedAt": attempt.started_at,
-        "trigger": attempt.trigger,
-        "gate": attempt.gate,
-    }
-    return {name: value for name, value in fields.items() if value}
-
-
-def _with_health(history: Sequence[Mapping[str, Any]], ref: str, time: str) -> list[Manifest]:
-    """Note when the newest render became healthy, the first time only."""
-    newest, *older = history
-    if newest.get("renderRef") == ref and not newest.get("healthyAt"):
-        newest = {**newest, "healthyAt": time}
-    return [dict(newest), *map(dict, older)]
-
-
-def _desired(tree: Manifest, own: Manifest, ref: str) -> Origin:
-    """Return where the render comes from that a Release has applied; a fresh one may be the pinned one too."""
-    if (tree.get("pin") or {}).get("renderRef") == ref:
-        return Origin.PIN
-    rollout = own.get("rollout") or {}
-    is_back = rollout.get("phase") == RolloutPhase.ROLLED_BACK and rollout.get("lastHealthyRenderRef") == ref
-    return Origin.LAST_HEALTHY if is_back else Origin.FRESH
-
-
-def _history(
-    history: Sequence[Mapping[str, Any]], done: Attempt, time: str, *, desired: Origin
-) -> list[Manifest]:
-    """Put the render on top; a pass with the same renderRef updates the newest entry instead of adding one.
-
-    That entry still tells when and why its render came: `lastSuccessful` tells the latest apply.
-    """
-    news: Manifest = {"revision": done.revision, "objects": done.objects}
-    if history and history[0].get("renderRef") == done.render_ref:
-        return [{**history[0], **news}, *map(dict, history[1:])]
-    entry = {"renderRef": done.render_ref, "appliedAt": time, "trigger": done.trigger, **news}
-    if desired is not Origin.FRESH:
-        entry["desired"] = str(desired)
-    return [entry, *map(dict, history)]

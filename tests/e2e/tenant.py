@@ -140,6 +140,15 @@ class Tenant:
             name, lambda tree: is_settled(tree) and applied_of(tree).get("reason") == reason, reason
         )
 
+    async def recorded(self, name: str) -> Manifest:
+        """Return the Release once what it has applied is recorded, behind its postSync hooks."""
+        await self.applied(name)
+        return await self.until(
+            name,
+            lambda tree: "history" in tree["status"] and "unrecorded" not in tree["status"],
+            "the record",
+        )
+
     async def in_sync(self, name: str, reason: str = "InSync") -> Manifest:
         return await self.until(
             name, lambda tree: condition_of(tree, "InSync").get("reason") == reason, f"InSync {reason}"

@@ -168,15 +168,24 @@ async def test_an_approval_that_nobody_gives_is_a_failed_hook(tenant: Tenant) ->
     assert await tenant.config_map("box") is None
 
 
+@pytest.mark.parametrize("automatic", [True, False], ids=["automatic", "manual"])
 async def test_a_post_sync_approval_holds_up_only_what_comes_after_it(
-    tenant: Tenant, api: Callable[[], Api]
+    tenant: Tenant, api: Callable[[], Api], automatic: bool
 ) -> None:
-    await hooked(tenant, post=[GO, job("announce", batch=1)])
+    await hooked(tenant, post=[GO, job("announce", batch=1)], policy={"automatic": automatic})
+    if not automatic:
+        await tenant.applied("app", "WaitingForSync")
+        await tenant.sync("app")
     tree = await tenant.until("app", lambda tree: hook_of(tree, "go").get("phase") == "Pending")
     tree = await tenant.applied("app")
     assert await tenant.config_map("box") is not None
     assert "announce" not in runs(tree)
+    assert not {"lastSuccessful", "history"} & tree["status"].keys(), "step 8 follows step 7"
+    applied = tree["status"]["unrecorded"]["renderRef"]
 
     await api().call("POST", "approve", hook="go")
 
     await tenant.until("app", lambda tree: runs(tree).get("announce") == ("Succeeded", 1))
+    tree = await tenant.recorded("app")
+    assert tree["status"]["lastSuccessful"]["renderRef"] == applied
+    assert [entry["renderRef"] for entry in tree["status"]["history"]] == [applied]

@@ -95,7 +95,7 @@ async def test_they_run_at_an_installation_and_at_an_upgrade_as_helm_runs_them(t
     left = await only_job(tenant)
     assert left["spec"]["template"]["spec"]["serviceAccountName"] == "migrate"
     assert await tenant.config_map("box") is not None
-    assert (await tenant.applied("app"))["status"]["history"][0]["objects"] == 1, "hooks are no objects"
+    assert (await tenant.recorded("app"))["status"]["history"][0]["objects"] == 1, "hooks are no objects"
 
     await tenant.patch("app", {"spec": {"content": {"helm": {"values": {"version": "2"}}}}})
 
@@ -109,7 +109,7 @@ async def test_they_run_at_an_installation_and_at_an_upgrade_as_helm_runs_them(t
 async def test_a_pin_brings_the_hooks_of_its_render_back(tenant: Tenant) -> None:
     _, migrate, _ = names(tenant)
     await install(tenant, {})
-    first = (await tenant.applied("app"))["status"]["lastSuccessful"]["renderRef"]
+    first = (await tenant.recorded("app"))["status"]["lastSuccessful"]["renderRef"]
     await tenant.patch("app", {"spec": {"content": {"helm": {"values": {"version": "2"}}}}})
     await tenant.until("app", lambda tree: runs(tree).get(migrate) == ("Succeeded", 2))
     await tenant.applied("app")
@@ -117,7 +117,7 @@ async def test_a_pin_brings_the_hooks_of_its_render_back(tenant: Tenant) -> None
     await Api(tenant.home, tenant.namespace, "app").call("PUT", "pin", {"renderRef": first})
 
     await tenant.until("app", lambda tree: runs(tree).get(migrate) == ("Succeeded", 3))
-    tree = await tenant.applied("app")
+    tree = await tenant.recorded("app")
     assert tree["status"]["lastSuccessful"]["renderRef"] == first
     left = await only_job(tenant)
     assert left["spec"]["template"]["spec"]["containers"][0]["image"] == "fake.local/ready:1"

@@ -199,7 +199,7 @@ async def test_post_sync_hooks_run_between_the_inventory_and_the_result(
     assert after.args(Activity.RUN_HOOKS)[0].stage == HookStage.POST_SYNC
 
 
-async def test_the_success_is_recorded_while_the_hook_runs_and_the_run_stays_open(
+async def test_the_success_is_told_while_the_hook_runs_and_the_run_stays_open(
     driver: Driver, after: Script
 ) -> None:
     after.answer(Activity.RUN_HOOKS, SMOKE)
@@ -210,6 +210,7 @@ async def test_the_success_is_recorded_while_the_hook_runs_and_the_run_stays_ope
     assert (view["phase"], view["reason"]) == ("PostSync", "Applied")
     described = await driver.open_sync().describe()
     assert described.search_attributes["ConvoyPhase"] == ["PostSync"]
+    assert after.args(Activity.RECORD)[-1].post_sync_runs, "step 8 follows step 7"
 
 
 async def test_later_batches_run_as_earlier_ones_complete_and_nothing_is_applied_again(
@@ -229,6 +230,7 @@ async def test_later_batches_run_as_earlier_ones_complete_and_nothing_is_applied
     assert (settled.reason, settled.message) == ("Applied", "applied 4 objects of main@1")
     assert after.steps().count(Activity.APPLY_WAVE) == 2
     assert after.steps().count(Activity.RUN_HOOKS) == 3
+    assert [one.post_sync_runs for one in after.args(Activity.RECORD)] == [True, True, False]
 
 
 async def test_the_request_of_the_health_loop_is_handled_by_the_pass_that_goes_on(
@@ -255,7 +257,8 @@ async def test_in_manual_mode_hooks_go_on_though_nothing_is_to_be_applied(
     after.answer(Activity.RESOLVE, in_sync)
     assert (await result(await driver.sync())).reason == "Applied"
     assert after.steps().count(Activity.RUN_HOOKS) == 2
-    assert not after.args(Activity.RECORD)[-1].attempted
+    recorded = after.args(Activity.RECORD)
+    assert [(one.attempted, one.post_sync_runs) for one in recorded] == [(True, True), (False, False)]
 
 
 async def test_a_report_in_manual_mode_leaves_running_hooks_alone(driver: Driver, after: Script) -> None:
@@ -269,6 +272,7 @@ async def test_a_report_in_manual_mode_leaves_running_hooks_alone(driver: Driver
     await after.called(Activity.RECORD, 2)
     view = await until(driver.open_sync(), lambda view: view["message"] == "in sync")
     assert view["phase"] == "PostSync"
+    assert after.args(Activity.RECORD)[-1].post_sync_runs
 
 
 async def test_a_source_that_is_unreachable_at_a_look_does_not_end_the_wait_for_a_later_hook(

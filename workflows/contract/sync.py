@@ -130,6 +130,8 @@ class RecordInput:
     """Step 1 of the eight began: `lastAttempted` tells of it."""
     health: WaveHealth | None = None
     """Set if the pass has looked at the health of a wave and applied none after it."""
+    post_sync_runs: bool = False
+    """The postSync hooks of what is applied are waited for: step 8 follows at their end."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.e2e.cli.conftest import Cli
-from tests.e2e.hooked import GO, hook_of, hooked, job
+from tests.e2e.hooked import GO, hook_of, hooked, job, new_render
 from tests.e2e.tenant import Tenant
 
 
@@ -85,3 +85,26 @@ async def test_preview_shows_the_hooks_around_the_waves(tenant: Tenant, cli: Cli
     assert before < wave < after
     assert lines[before + 1 : before + 3] == ["  Job       migrate", "  Approval  go"]
     assert lines[after + 1] == "  Job  smoke"
+
+
+async def test_while_a_post_sync_hook_waits_what_is_applied_is_shown_and_rolled_back(
+    tenant: Tenant, cli: Cli
+) -> None:
+    await hooked(tenant, post=[GO])
+    await tenant.until("app", lambda tree: hook_of(tree, "go").get("phase") == "Pending")
+    await cli("release", "approve", "app")
+    tree = await tenant.recorded("app")
+    first = tree["status"]["lastSuccessful"]["renderRef"]
+    await new_render(tenant, "2")
+    tree = await tenant.until("app", lambda tree: hook_of(tree, "go").get("run") == 2)
+    second = hook_of(tree, "go")["renderRef"]
+    await tenant.until("app", lambda tree: "unrecorded" in tree["status"])
+
+    (applied,) = [line for line in (await cli("release", "get", "app")).lines if line.startswith("Applied:")]
+    assert second in applied
+    assert first in (await cli("release", "rollback", "app")).out
+    tree = await tenant.until(
+        "app", lambda tree: (tree["status"].get("unrecorded") or {}).get("renderRef") == first
+    )
+    assert [entry["renderRef"] for entry in tree["status"]["history"]] == [second, first]
+    assert tree["status"]["unrecorded"]["desired"] == "pin"

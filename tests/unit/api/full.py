@@ -153,6 +153,15 @@ def release_status() -> dict[str, Any]:
             "startedAt": AT,
             "message": "m",
         },
+        "unrecorded": {
+            "renderRef": REF,
+            "revision": "r",
+            "appliedAt": AT,
+            "healthyAt": AT,
+            "trigger": "Created",
+            "desired": "pin",
+            "objects": 3,
+        },
         "history": [
             {
                 "renderRef": REF,

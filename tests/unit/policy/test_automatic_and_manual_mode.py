@@ -64,6 +64,13 @@ def test_convoy_compares_with_the_last_successful_render_and_not_with_the_last_a
     assert report.reason == "WaitingForSync"
 
 
+def test_what_is_applied_and_has_postsync_hooks_running_is_no_news_that_waits_for_sync() -> None:
+    status = APPLIED_BEFORE | {"unrecorded": {"renderRef": OTHER_REF}}
+    report = decide_manual(release(status=status), render_ref=OTHER_REF)
+    assert report is not None
+    assert (report.status, report.reason) == ("True", "Applied")
+
+
 def test_in_manual_mode_a_pending_request_applies_an_equal_render_too() -> None:
     assert (
         decide_manual(release(requested=AT, status={"lastSuccessful": {"renderRef": REF}}), render_ref=REF)

@@ -12,10 +12,11 @@ from convoy.api.conditions import find_condition
 from convoy.api.objects import Manifest
 from convoy.api.release_status import Rollout
 from convoy.health.observed import NOT_HEALTHY, HealthyRender
+from convoy.sync.attempt import Attempt
 from convoy.sync.release_status import (
-    Attempt,
     Result,
     WaveProgress,
+    applied_ref,
     attempting,
     begun,
     own_status,
@@ -33,7 +34,7 @@ ATTEMPT = Attempt(
     started_at="2026-01-02T03:04:00Z",
     objects=3,
 )
-SUCCESS = Result(reason="Applied", message="applied", applied=True, attempted=ATTEMPT, succeeded=ATTEMPT)
+SUCCESS = Result(reason="Applied", message="applied", applied=True, attempted=ATTEMPT)
 SUMMARY = ("Ready", "Reconciling", "Stalled")
 FAILURES = ["Unappliable", "DeployFailed", "PruneFailed", "WaitingForPrune"]
 
@@ -42,10 +43,11 @@ def release(**status: Any) -> Manifest:
     return {"metadata": {"generation": 7}, "status": status}
 
 
-def after(tree: Manifest, result: Result, *, history_limit: int = 10, now: datetime = NOW) -> Manifest:
+def after(tree: Manifest, result: Result, *, now: datetime = NOW) -> Manifest:
     """Return the Release with the status that a pass leaves."""
-    status = settled(tree, result, generation=7, history_limit=history_limit, now=now)
-    return {**tree, "status": {**tree["status"], **status}}
+    status = settled(tree, result, generation=7, now=now)
+    kept = {name: value for name, value in tree["status"].items() if name not in own_status(tree)}
+    return {**tree, "status": kept | status}
 
 
 def failure(reason: str) -> Result:
@@ -67,7 +69,7 @@ def test_last_attempted_records_an_attempt_as_it_begins() -> None:
 def test_last_attempted_records_a_failed_attempt_too_and_last_successful_and_history_stay(
     reason: str,
 ) -> None:
-    before = after(release(), replace(SUCCESS, succeeded=replace(ATTEMPT, render_ref="sha256:old")))
+    before = after(release(), replace(SUCCESS, attempted=replace(ATTEMPT, render_ref="sha256:old")))
     status = after(before, failure(reason), now=NOW + timedelta(hours=1))["status"]
     assert status["lastAttempted"]["renderRef"] == "sha256:new"
     assert status["lastAttempted"]["reason"] == reason
@@ -94,9 +96,47 @@ def test_in_manual_mode_a_reconcile_that_applies_nothing_changes_none_of_the_thr
         assert status[name] == before["status"][name]
 
 
+def test_what_is_applied_is_recorded_at_the_end_of_its_post_sync_hooks() -> None:
+    before = after(release(), replace(SUCCESS, attempted=replace(ATTEMPT, render_ref="sha256:old")))
+    runs = after(before, replace(SUCCESS, has_hooks=True), now=NOW + timedelta(hours=1))
+    for name in ("lastSuccessful", "history"):
+        assert runs["status"][name] == before["status"][name]
+    assert applied_ref(runs) == "sha256:new", "it is on the cluster all the same"
+
+    said = Result(reason="Applied", message="applied; postSync hooks: done", applied=True)
+    still = after(runs, replace(said, has_hooks=True), now=NOW + timedelta(hours=2))
+    assert still["status"]["history"] == before["status"]["history"], "a report in between"
+    done = after(still, said, now=NOW + timedelta(hours=3))["status"]
+    assert done["lastSuccessful"] == {
+        "renderRef": "sha256:new",
+        "revision": "main@sha1:1",
+        "appliedAt": "2026-01-02T04:04:05Z",
+    }
+    assert [entry["renderRef"] for entry in done["history"]] == ["sha256:new", "sha256:old"]
+    assert "unrecorded" not in done
+
+
+def test_a_sync_of_the_same_render_leaves_open_what_the_hooks_hold_and_why_it_came() -> None:
+    runs = after(release(), replace(SUCCESS, has_hooks=True))
+    again = replace(ATTEMPT, trigger="Periodic")
+    runs["status"] |= attempting(runs, again)
+    assert "history" not in after(runs, replace(SUCCESS, attempted=again, has_hooks=True))["status"]
+    assert "history" not in after(runs, replace(failure("DeployFailed"), attempted=again))["status"]
+    (entry,) = after(runs, replace(SUCCESS, attempted=again))["status"]["history"]
+    assert (entry["renderRef"], entry["trigger"]) == ("sha256:new", "SpecChanged")
+
+
+def test_a_sync_of_another_render_records_what_was_applied_before_it() -> None:
+    runs = after(release(), replace(SUCCESS, has_hooks=True))
+    begun_now = attempting(runs, replace(ATTEMPT, render_ref="sha256:next"))
+    assert [entry["renderRef"] for entry in begun_now["history"]] == ["sha256:new"]
+    assert begun_now["lastSuccessful"]["renderRef"] == "sha256:new"
+    assert "unrecorded" not in begun_now
+
+
 def test_the_same_render_again_updates_the_newest_entry_instead_of_adding_one() -> None:
     again = replace(ATTEMPT, revision="main@sha1:2", trigger="Periodic", objects=4)
-    resync = replace(SUCCESS, attempted=again, succeeded=again)
+    resync = replace(SUCCESS, attempted=again)
     status = after(after(release(), SUCCESS), resync, now=NOW + timedelta(hours=1))["status"]
     assert status["history"] == [
         {
@@ -113,7 +153,7 @@ def test_the_same_render_again_updates_the_newest_entry_instead_of_adding_one() 
 def test_a_render_that_comes_back_is_a_new_entry() -> None:
     tree = release()
     for ref in ("a", "b", "a"):
-        tree = after(tree, replace(SUCCESS, succeeded=replace(ATTEMPT, render_ref=ref)))
+        tree = after(tree, replace(SUCCESS, attempted=replace(ATTEMPT, render_ref=ref)))
     assert [entry["renderRef"] for entry in tree["status"]["history"]] == ["a", "b", "a"]
 
 
@@ -122,7 +162,7 @@ def test_the_history_tells_a_pinned_render_and_a_rollback_from_what_the_source_g
 
     def desired(ref: str, *, pin: str = "") -> object:
         tree = release(rollout=rollout) | ({"pin": {"renderRef": pin}} if pin else {})
-        done = after(tree, replace(SUCCESS, succeeded=replace(ATTEMPT, render_ref=ref)))
+        done = after(tree, replace(SUCCESS, attempted=replace(ATTEMPT, render_ref=ref)))
         return done["status"]["history"][0].get("desired")
 
     assert desired("good") == "lastHealthy"
@@ -139,10 +179,10 @@ def test_a_pin_on_what_is_applied_does_not_change_why_it_came() -> None:
 
 
 def test_the_history_is_as_long_as_the_release_says() -> None:
-    tree = release()
+    tree = {**release(), "spec": {"historyLimit": 3}}
     for number in range(5):
         attempt = replace(ATTEMPT, render_ref=f"r{number}")
-        tree = after(tree, replace(SUCCESS, succeeded=attempt), history_limit=3)
+        tree = after(tree, replace(SUCCESS, attempted=attempt))
     assert [entry["renderRef"] for entry in tree["status"]["history"]] == ["r4", "r3", "r2"]
 
 
@@ -186,7 +226,7 @@ def healthy_at(status: Manifest) -> list[str | None]:
 
 
 def test_the_history_remembers_when_a_render_became_healthy_the_first_time() -> None:
-    before = after(release(), replace(SUCCESS, succeeded=replace(ATTEMPT, render_ref="sha256:old")))
+    before = after(release(), replace(SUCCESS, attempted=replace(ATTEMPT, render_ref="sha256:old")))
     before = after(before, SUCCESS)
 
     def seen(tree: Manifest, healthy: HealthyRender) -> Manifest:
@@ -199,6 +239,13 @@ def test_the_history_remembers_when_a_render_became_healthy_the_first_time() -> 
     assert healthy_at(after(later, SUCCESS)["status"]) == healthy_at(first), "a resync keeps it"
     assert healthy_at(seen(before, HealthyRender("sha256:old", "t"))) == [None, None], "not what is applied"
     assert healthy_at(seen(before, NOT_HEALTHY)) == [None, None]
+
+
+def test_the_history_remembers_when_a_render_became_healthy_while_its_post_sync_hooks_ran() -> None:
+    runs = after(release(), replace(SUCCESS, has_hooks=True))
+    healthy = Rollout(phase="Healthy", render_ref="sha256:new")
+    runs["status"] |= rolled_out(runs, own_status(runs), healthy, now=NOW)
+    assert healthy_at(after(runs, SUCCESS)["status"]) == ["2026-01-02T03:04:05Z"]
 
 
 def test_a_rollout_is_written_beside_what_is_there_and_taken_away_with_its_policy() -> None:
@@ -233,7 +280,7 @@ def test_ready_is_false_from_the_write_that_ends_a_rollout_badly_to_the_one_that
 
 
 def settled_after(tree: Manifest) -> Manifest:
-    return settled(tree, SUCCESS, generation=7, history_limit=10, now=NOW)
+    return settled(tree, SUCCESS, generation=7, now=NOW)
 
 
 def summary_of(status: Manifest) -> dict[str, str]:
