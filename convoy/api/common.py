@@ -168,7 +168,10 @@ GoDuration = Annotated[
 ]
 """A Go duration (`90s`, `5m`, `1h30m`), never negative."""
 
-Name = Annotated[str, StringConstraints(min_length=1, max_length=253)]
+Text = Annotated[str, StringConstraints(min_length=1, max_length=253)]
+"""A short text that is not empty."""
+
+Name = Text
 """The name of an object."""
 
 Time = Annotated[str, WithJsonSchema({"type": "string", "format": "date-time"})]

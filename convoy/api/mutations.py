@@ -6,9 +6,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, SerializerFunctionWrapHandler, StringConstraints, model_serializer
 
-from convoy.api.common import ApiModel
+from convoy.api.common import ApiModel, Text
 
-_Glob = Annotated[str, StringConstraints(min_length=1, max_length=253)]
 _Pointer = Annotated[str, StringConstraints(pattern=r"^(/.*)?$", max_length=1024)]
 _ImagePart = Annotated[str, StringConstraints(max_length=512)]
 
@@ -18,11 +17,11 @@ class MutationTarget(ApiModel):
 
     group: Annotated[str, StringConstraints(max_length=253)] | None = None
     """The group; the empty text is the core group."""
-    kind: _Glob | None = None
+    kind: Text | None = None
     """The kind."""
-    name: _Glob | None = None
+    name: Text | None = None
     """A glob."""
-    namespace: _Glob | None = None
+    namespace: Text | None = None
     """A glob over the effective namespace; with it, objects without a namespace do not match."""
     label_selector: Annotated[str, StringConstraints(max_length=1024)] | None = None
     """As in `kubectl get --selector`."""

@@ -3,20 +3,22 @@
 Defaults stand here and not in the schema: the API server would write them into every stored object, and a
 default changed later would look like a change of everybody's spec. `automatic` and `interval` have none
 (`reference/sync-policy`).
-The status is in `release_status.py`, mutations and hooks are in `mutations.py` and `hooks.py`.
+The status is in `release_status.py`; source, content, mutations and hooks have files of their own.
 """
 
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
-from convoy.api.common import RULES, ApiModel, CelRule, GoDuration, LocalRef, Resource
+from convoy.api.common import RULES, ApiModel, CelRule, GoDuration, LocalRef, Resource, Text
+from convoy.api.content import Content
 from convoy.api.hooks import Lifecycle
 from convoy.api.mutations import Mutation
 from convoy.api.release_status import RENDER_REF, ReleaseStatus
+from convoy.api.source import Source
 
 KIND = "Release"
 PLURAL = "releases"
@@ -25,10 +27,6 @@ MAX_NAME_LENGTH = 180
 HISTORY_LIMIT = 10
 """Length of status.history where the spec names none."""
 
-Url = Annotated[str, StringConstraints(min_length=1, max_length=2048)]
-HttpUrl = Annotated[str, StringConstraints(pattern=r"^https?://", max_length=2048)]
-Text = Annotated[str, StringConstraints(min_length=1, max_length=253)]
-Pattern = Annotated[str, StringConstraints(min_length=1, max_length=1024)]
 Pointer = Annotated[str, StringConstraints(pattern=r"^/", max_length=1024)]
 Expression = Annotated[str, StringConstraints(min_length=1, max_length=4096)]
 
@@ -36,148 +34,6 @@ Expression = Annotated[str, StringConstraints(min_length=1, max_length=4096)]
 _OPEN_METADATA = ("labels", "annotations", "finalizers", "ownerReferences")
 
 _IMMUTABLE = CelRule("self == oldSelf", "cannot be changed; delete the Release and make it again")
-
-
-class GitRef(ApiModel):
-    """What to check out. Default: the repository's own default branch."""
-
-    at_most_one_of = ("branch", "tag", "semver", "commit")
-
-    branch: Text | None = None
-    """The head of this branch."""
-    tag: Text | None = None
-    """This tag."""
-    semver: Text | None = None
-    """The highest tag in this range, for example `>=1.2 <2`."""
-    commit: Annotated[str, StringConstraints(pattern=r"^[0-9a-fA-F]{7,64}$", max_length=64)] | None = None
-    """This commit."""
-
-
-class GitSource(ApiModel):
-    """A git repository."""
-
-    url: Url
-    """A file, http(s) or ssh URL."""
-    ref: GitRef = GitRef()
-    secret_ref: LocalRef | None = None
-    """A Secret with credentials in the Release's namespace."""
-
-
-class OciSource(ApiModel):
-    """An artifact in an OCI registry."""
-
-    at_most_one_of = ("tag", "semver", "digest")
-
-    url: Annotated[str, StringConstraints(pattern=r"^oci://", max_length=2048)]
-    """`oci://host/repository`."""
-    tag: Text | None = None
-    """This tag. Default, where neither semver nor digest is set: `latest`."""
-    semver: Text | None = None
-    """The highest tag in this range."""
-    digest: Annotated[str, StringConstraints(pattern=r"^sha256:[0-9a-f]{64}$")] | None = None
-    """The artifact with this digest."""
-    secret_ref: LocalRef | None = None
-    """A Secret with credentials in the Release's namespace."""
-    insecure: bool = False
-    """Plain HTTP. Default: false."""
-
-
-class HelmSource(ApiModel):
-    """A chart in a Helm repository."""
-
-    url: HttpUrl
-    """URL of the repository, which serves an `index.yaml`."""
-    chart: Text
-    """Name of the chart."""
-    version: Text | None = None
-    """An exact version or a semver range. Default: the latest stable version."""
-    secret_ref: LocalRef | None = None
-    """A Secret with credentials in the Release's namespace."""
-
-
-class HttpSource(ApiModel):
-    """One .tar.gz behind a URL."""
-
-    url: HttpUrl
-    """URL of the archive."""
-    sha256: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")] | None = None
-    """The digest that the archive must have."""
-
-
-class InlineSource(ApiModel):
-    """Files in the Release itself."""
-
-    files: dict[str, str]
-    """Path to content."""
-
-
-class Source(ApiModel):
-    """Where the files come from: exactly one of its fields."""
-
-    one_of = ("git", "oci", "helm", "http", "configMap", "inline")
-
-    git: GitSource | None = None
-    oci: OciSource | None = None
-    helm: HelmSource | None = None
-    http: HttpSource | None = None
-    config_map: LocalRef | None = None
-    """A ConfigMap in the Release's namespace; each key is a file."""
-    inline: InlineSource | None = None
-
-
-class ManifestsContent(ApiModel):
-    """Plain YAML and JSON files."""
-
-    include: Annotated[tuple[Pattern, ...], Field(max_length=256)] = ("*.yaml", "*.yml", "*.json")
-    """Globs of the files to read. Default: `*.yaml`, `*.yml`, `*.json`."""
-    exclude: Annotated[tuple[Pattern, ...], Field(max_length=256)] = ()
-    """Globs of the files to leave out."""
-
-
-class KustomizeContent(ApiModel):
-    """A kustomization."""
-
-
-class ValuesRef(ApiModel):
-    """A key with Helm values in YAML: exactly one of configMapRef and secretRef."""
-
-    one_of = ("configMapRef", "secretRef")
-
-    config_map_ref: LocalRef | None = None
-    secret_ref: LocalRef | None = None
-    key: Text = "values.yaml"
-    """Which of its keys holds the values. Default: `values.yaml`."""
-    optional: bool = False
-    """Whether it may be missing. Default: false."""
-
-
-class HelmContent(ApiModel):
-    """A Helm chart."""
-
-    release_name: Annotated[str, StringConstraints(min_length=1, max_length=53)] | None = None
-    """What the chart sees as the name of its release. Default: the name of the Release."""
-    namespace: Annotated[str, StringConstraints(min_length=1, max_length=63)] = "default"
-    """Where objects go that name no namespace. Default: `default`."""
-    values: dict[str, Any] = Field(default_factory=dict)
-    """Values in the Release; they win over those of valuesFrom."""
-    values_from: Annotated[tuple[ValuesRef, ...], Field(max_length=64)] = ()
-    """Values from ConfigMaps and Secrets, a later one wins."""
-    include_crds: Annotated[bool, Field(alias="includeCRDs")] = True
-    """Whether the CRDs in the chart's `crds` folder are applied too. Default: true."""
-
-
-class Content(ApiModel):
-    """What the files are: exactly one of manifests, kustomize and helm."""
-
-    one_of = ("manifests", "kustomize", "helm")
-
-    path: Annotated[str, StringConstraints(min_length=1, max_length=1024)] = "."
-    """Folder inside the source. Default: `.`"""
-    allow_empty: bool = False
-    """Whether a render of zero objects is meant (D4). Default: false."""
-    manifests: ManifestsContent | None = None
-    kustomize: KustomizeContent | None = None
-    helm: HelmContent | None = None
 
 
 class RetryBackoff(ApiModel):

@@ -15,7 +15,8 @@ from convoy.api.names import GROUP
 from convoy.api.objects import Manifest
 from convoy.api.release import Release
 from convoy.cli.errors import Failure
-from convoy.render.yaml_reader import Budget, read_documents
+from convoy.render.documents import Budget
+from convoy.render.yaml_reader import read_documents
 
 STDIN = Path("-")
 _SUFFIXES = {".yaml", ".yml", ".json"}

@@ -16,10 +16,11 @@ from pydantic import ValidationError
 
 from convoy.api.cluster import Cluster
 from convoy.api.common import Resource
+from convoy.api.content import ManifestsContent
 from convoy.api.crd import generate_crds
 from convoy.api.errors import ConvoyError, Unsupported
 from convoy.api.objects import counted
-from convoy.api.release import ManifestsContent, Release
+from convoy.api.release import Release
 from convoy.cli.local_files import GivenDocument, Resources, open_files, read_file
 from convoy.cli.local_render import render_release
 from convoy.render.drafts import read_objects

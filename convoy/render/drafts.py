@@ -13,8 +13,9 @@ from typing import Any, Final
 
 from convoy.api.errors import Unsupported
 from convoy.api.objects import Manifest, split_api_version
+from convoy.render.documents import MAX_DEPTH, Budget
 from convoy.render.objects import File
-from convoy.render.yaml_reader import MAX_DEPTH, Budget, read_documents
+from convoy.render.yaml_reader import read_documents
 
 _MAX_LISTS: Final = 10
 

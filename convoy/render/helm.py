@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from convoy.api.content import HelmContent
 from convoy.api.errors import Unsupported
-from convoy.api.release import HelmContent
 from convoy.render.folder import content_folder
 from convoy.render.helm_scan import scan_chart
 from convoy.render.helm_values import Values

@@ -8,13 +8,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from convoy.api.content import HelmContent, ValuesRef
 from convoy.api.errors import Unsupported, ValuesNotReady
-from convoy.api.release import HelmContent, ValuesRef
 from convoy.kube.client import KubeClient
 from convoy.kube.encode import canonical
 from convoy.kube.errors import ApiError, NotFound
 from convoy.kube.resources import CONFIG_MAPS, SECRETS
-from convoy.render.yaml_reader import Budget, read_documents
+from convoy.render.documents import Budget
+from convoy.render.yaml_reader import read_documents
 
 _SHORTEST: Final = 4
 """Shorter Secret values are no secrets, and taking them out would make a message unreadable."""

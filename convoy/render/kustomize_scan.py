@@ -13,8 +13,9 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
 from convoy.api.errors import Unsupported
+from convoy.render.documents import Budget
 from convoy.render.folder import inside
-from convoy.render.yaml_reader import Budget, read_documents
+from convoy.render.yaml_reader import read_documents
 
 NAMES: Final = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 MAX_FOLDERS: Final = 1000

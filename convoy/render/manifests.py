@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Final
 
+from convoy.api.content import ManifestsContent
 from convoy.api.errors import Unsupported
-from convoy.api.release import ManifestsContent
 from convoy.render.folder import content_folder, content_path, inside
 from convoy.render.globs import BadGlob, Glob
 from convoy.render.objects import File

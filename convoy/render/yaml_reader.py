@@ -10,10 +10,8 @@ from __future__ import annotations
 
 import base64
 import binascii
-import json
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from typing import Any, Final, NoReturn
 
 from yaml._yaml import CParser
@@ -30,33 +28,14 @@ from yaml.events import (
 from yaml.reader import ReaderError
 
 from convoy.api.errors import Unsupported
+from convoy.render.documents import MAX_DEPTH, Budget, Document
+from convoy.render.json_reader import read_json, skip_space
 from convoy.render.scalars import json_number, key_text, plain_scalar
-
-MAX_DEPTH: Final = 200
-"""Levels of nesting. The deepest CRD schemas known have about 60."""
 
 _TAG: Final = "tag:yaml.org,2002:"
 _RESOLVED: Final = frozenset(_TAG + name for name in ("null", "bool", "int", "float", "timestamp"))
 _OPEN: Final = object()
 _NODE_COST: Final = 64
-
-
-@dataclass(slots=True)
-class Budget:
-    """How much one render may read, aliases written out: about a million values or 64 MiB of text (D5)."""
-
-    left: int = 64 * 1024 * 1024
-
-
-@dataclass(frozen=True, slots=True)
-class Document:
-    """One document of a file. An empty one has the tree None."""
-
-    tree: Any = field(repr=False)
-    number: int
-    """Counted from 1, empty documents included."""
-    line: int
-    """Where its content begins, counted from 1."""
 
 
 def read_documents(data: bytes, *, name: str, budget: Budget | None = None) -> list[Document]:
@@ -75,11 +54,11 @@ def read_documents(data: bytes, *, name: str, budget: Budget | None = None) -> l
         line = data.count(b"\n", 0, error.start) + 1
         raise Unsupported(f"{name}, line {line}: the file is not UTF-8 text") from None
     if name.endswith(".json"):
-        return list(_read_json(text, name=name, budget=budget))
-    if text[_skip_space(text, 0) :][:1] == "{":
+        return list(read_json(text, name=name, budget=budget))
+    if text[skip_space(text, 0) :][:1] == "{":
         left = budget.left
         try:
-            return list(_read_json(text, name=name, budget=budget))
+            return list(read_json(text, name=name, budget=budget))
         except Unsupported:
             budget.left = left  # flow style, or broken: YAML's word is the one to tell
     return list(_YamlFile(text, name=name, budget=budget).documents())
@@ -262,61 +241,3 @@ def _is_merge(event: Any) -> bool:
     if type(event) is not ScalarEvent or event.value != "<<":
         return False
     return event.tag == _TAG + "merge" or (event.tag in (None, "!") and event.implicit[0])
-
-
-def _read_json(text: str, *, name: str, budget: Budget) -> Iterator[Document]:
-    """Read one JSON value after the other, as kubectl does."""
-    budget.left -= 4 * len(text)
-    if budget.left < 0:
-        raise Unsupported(f"{name}: the files are too big")
-    decoder = json.JSONDecoder(
-        object_pairs_hook=_unique, parse_constant=_no_constant, parse_float=_finite, parse_int=_integer
-    )
-    at, number = _skip_space(text, 0), 1
-    while at < len(text):
-        line = text.count("\n", 0, at) + 1
-        try:
-            tree, end = decoder.raw_decode(text, at)
-        except json.JSONDecodeError as error:
-            raise Unsupported(f"{name}, document {number}, line {error.lineno}: {error.msg}") from None
-        except RecursionError:
-            what = f"nested more than {MAX_DEPTH} levels deep"
-            raise Unsupported(f"{name}, document {number}, line {line}: {what}") from None
-        except _BadJson as error:
-            raise Unsupported(f"{name}, document {number}, line {line}: {error}") from None
-        yield Document(tree, number, line)
-        at, number = _skip_space(text, end), number + 1
-
-
-class _BadJson(Exception):
-    pass
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    tree = dict(pairs)
-    if len(tree) != len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for key in keys if keys.count(key) > 1)
-        raise _BadJson(f"the key {twice!r} stands twice in one object")
-    return tree
-
-
-def _no_constant(text: str) -> NoReturn:
-    raise _BadJson(f"JSON has no {text}")
-
-
-def _finite(text: str) -> float | int:
-    value = float(text)
-    if not math.isfinite(value):
-        raise _BadJson("a number is too big")
-    return json_number(value)
-
-
-def _integer(text: str) -> float | int:
-    return _finite(text) if len(text) > 20 else json_number(int(text))
-
-
-def _skip_space(text: str, at: int) -> int:
-    while at < len(text) and text[at] in " \t\r\n":
-        at += 1
-    return at

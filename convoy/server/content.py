@@ -12,7 +12,8 @@ from multidict import CIMultiDictProxy
 
 from convoy.api.errors import Unsupported
 from convoy.api.objects import Manifest
-from convoy.render.yaml_reader import Budget, read_documents
+from convoy.render.documents import Budget
+from convoy.render.yaml_reader import read_documents
 from convoy.server.names import API_VERSION
 from convoy.server.refusals import BadRequest, Invalid
 

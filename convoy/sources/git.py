@@ -19,7 +19,7 @@ from typing import Final
 from weakref import WeakValueDictionary
 
 from convoy.api.errors import SourceNotReady, Unsupported
-from convoy.api.release import GitRef, GitSource
+from convoy.api.source import GitRef, GitSource
 from convoy.kube.client import KubeClient
 from convoy.kube.errors import ApiError, NotFound
 from convoy.kube.resources import SECRETS

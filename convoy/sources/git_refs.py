@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from convoy.api.errors import SourceNotReady, Unsupported
-from convoy.api.release import GitRef
+from convoy.api.source import GitRef
 from convoy.sources.semver_range import BadRange, highest
 
 _LINE: Final = re.compile(r"(?P<sha>[0-9a-f]{40}|[0-9a-f]{64})\t(?P<name>\S+)")

@@ -16,7 +16,7 @@ from urllib.parse import urljoin
 import msgspec
 
 from convoy.api.errors import SourceNotReady, Unsupported
-from convoy.api.release import HelmSource
+from convoy.api.source import HelmSource
 from convoy.kube.client import KubeClient
 from convoy.sources.fetched import Fetched, SourceOptions
 from convoy.sources.helm_index import BadIndex, ChartVersion, chart_versions, choose_version

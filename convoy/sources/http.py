@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 from urllib.parse import urlsplit
 
 from convoy.api.errors import SourceNotReady, Unsupported
-from convoy.api.release import HttpSource
+from convoy.api.source import HttpSource
 from convoy.sources.archive import BadArchive, unpack
 from convoy.sources.fetched import Fetched, SourceOptions
 from convoy.sources.kept import Kept, Seen

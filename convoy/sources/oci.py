@@ -20,7 +20,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
 from convoy.api.errors import SourceNotReady, Unsupported
-from convoy.api.release import OciSource
+from convoy.api.source import OciSource
 from convoy.kube.client import KubeClient
 from convoy.sources.fetched import Fetched, SourceOptions
 from convoy.sources.http import MAX_ARCHIVE, unpack_file

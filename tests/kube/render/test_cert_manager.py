@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from convoy.api.release import HelmContent
+from convoy.api.content import HelmContent
 from convoy.kube.client import KubeClient
 from convoy.kube.discovery import Discovery
 from convoy.render.drafts import read_objects

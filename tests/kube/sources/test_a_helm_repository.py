@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from convoy.api.errors import SourceNotReady, Unsupported
-from convoy.api.release import HelmSource
+from convoy.api.source import HelmSource
 from convoy.kube.client import KubeClient
 from convoy.sources.fetched import SourceOptions
 from convoy.sources.helm_repository import fetch_helm

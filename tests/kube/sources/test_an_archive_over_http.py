@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from convoy.api.errors import SourceNotReady, Unsupported
-from convoy.api.release import HttpSource
+from convoy.api.source import HttpSource
 from convoy.sources import http as http_module
 from convoy.sources.fetched import Fetched, SourceOptions
 from convoy.sources.http import fetch_http

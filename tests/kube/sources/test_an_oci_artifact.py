@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from convoy.api.errors import SourceNotReady, Unsupported
-from convoy.api.release import OciSource
+from convoy.api.source import OciSource
 from convoy.kube.client import KubeClient
 from convoy.sources.fetched import Fetched, SourceOptions
 from convoy.sources.oci import fetch_oci

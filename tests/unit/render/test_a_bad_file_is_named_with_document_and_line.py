@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from convoy.api.errors import Unsupported
-from convoy.render.yaml_reader import Budget, read_documents
+from convoy.render.documents import Budget
+from convoy.render.yaml_reader import read_documents
 
 BOMB = "a: &a [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
     f"{name}: &{name} [{', '.join([f'*{before}'] * 10)}]\n"

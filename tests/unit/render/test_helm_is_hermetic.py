@@ -12,8 +12,8 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
+from convoy.api.content import HelmContent
 from convoy.api.errors import Unsupported
-from convoy.api.release import HelmContent
 from convoy.render import helm as helm_module
 from convoy.render.helm import HelmInputs, helm_files
 from convoy.render.helm_scan import scan_chart

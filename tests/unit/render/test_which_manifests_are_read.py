@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from convoy.api.content import ManifestsContent
 from convoy.api.errors import Unsupported
-from convoy.api.release import ManifestsContent
 from convoy.render.manifests import manifest_files, manifest_files_in_memory
 
 FILES = ["a.yaml", "b.yml", "c.json", "d.txt", "sub/e.yaml", "sub/deep/f.yaml", ".g.yaml", ".h/i.yaml"]

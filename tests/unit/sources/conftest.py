@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from convoy.api.release import GitSource
+from convoy.api.source import GitSource
 from convoy.kube.client import Endpoint, KubeClient
 from convoy.sources.fetched import Fetched, SourceOptions
 from convoy.sources.git import fetch_git
