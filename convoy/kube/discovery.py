@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -19,6 +19,7 @@ import msgspec
 from convoy.api.objects import ObjectKey
 from convoy.kube.classify import error_of, unknown_kind
 from convoy.kube.client import Answer, KubeClient
+from convoy.kube.discovery_documents import Aggregated, LegacyGroups, LegacyResources
 from convoy.kube.errors import KindUnknown, NotFound, Rejected, ScopeChanged, ServerFault
 from convoy.kube.resources import Resource
 
@@ -36,63 +37,6 @@ NEGATIVE_SECONDS = 1.0
 kind that is just being defined is answered by what the server serves then, on whichever worker it is made."""
 FRESH_SECONDS = 300.0
 """After this age a known kind is asked for again: its preferred version may have changed."""
-
-
-class _Kind(msgspec.Struct):
-    kind: str = ""
-
-
-class _Found(msgspec.Struct):
-    resource: str
-    responseKind: _Kind | None = None
-    scope: str = ""
-    verbs: list[str] = []
-
-
-class _Version(msgspec.Struct):
-    version: str
-    resources: list[_Found] = []
-    freshness: str = ""
-
-
-class _Meta(msgspec.Struct):
-    name: str = ""
-
-
-class _Group(msgspec.Struct):
-    metadata: _Meta = msgspec.field(default_factory=_Meta)
-    versions: list[_Version] = []
-
-
-class _Aggregated(msgspec.Struct):
-    kind: str
-    items: list[_Group] = []
-
-
-class _LegacyVersion(msgspec.Struct):
-    version: str
-
-
-class _LegacyGroup(msgspec.Struct):
-    name: str = ""
-    versions: list[_LegacyVersion] = []
-
-
-class _LegacyGroups(msgspec.Struct):
-    kind: str = ""
-    groups: list[_LegacyGroup] = []
-    versions: list[str] = []
-
-
-class _LegacyFound(msgspec.Struct):
-    name: str
-    kind: str = ""
-    namespaced: bool = False
-    verbs: list[str] = []
-
-
-class _LegacyResources(msgspec.Struct):
-    resources: list[_LegacyFound] = []
 
 
 class _Build(msgspec.Struct):
@@ -291,15 +235,11 @@ class Discovery:
         if answer.status >= 300:
             raise error_of(answer.status, answer.headers, answer.body)
         try:
-            kind = msgspec.json.decode(answer.body, type=_LegacyGroups).kind
+            kind = msgspec.json.decode(answer.body, type=LegacyGroups).kind
             if kind == "APIGroupDiscoveryList":
-                document = msgspec.json.decode(answer.body, type=_Aggregated)
-                root.resources = tuple(_aggregated(document))
-                root.stale = frozenset(
-                    group.metadata.name
-                    for group in document.items
-                    if any(version.freshness == "Stale" for version in group.versions)
-                )
+                document = msgspec.json.decode(answer.body, type=Aggregated)
+                root.resources = tuple(document.resources())
+                root.stale = document.stale()
                 root.etag = answer.headers.get("ETag", "")
             else:
                 root.resources, root.stale = await self._legacy(root, answer)
@@ -308,14 +248,10 @@ class Discovery:
             raise ServerFault(f"{root.path} is no discovery document") from error
 
     async def _legacy(self, root: _Root, answer: Answer) -> tuple[tuple[Resource, ...], frozenset[str]]:
-        groups = msgspec.json.decode(answer.body, type=_LegacyGroups)
-        if root.path == "/api":
-            pairs = [("", version) for version in groups.versions]
-        else:
-            pairs = [(group.name, version.version) for group in groups.groups for version in group.versions]
+        groups = msgspec.json.decode(answer.body, type=LegacyGroups)
         found: list[Resource] = []
         stale: set[str] = set()
-        for group, version in pairs:
+        for group, version in groups.pairs(core=root.path == "/api"):
             path = f"/apis/{group}/{version}" if group else f"/api/{version}"
             document = await self._client.request("GET", path)
             if document.status >= 300:
@@ -324,25 +260,5 @@ class Discovery:
                     stale.add(group)  # One aggregated API that is down must not hide all the other kinds.
                     continue
                 raise error
-            for item in msgspec.json.decode(document.body, type=_LegacyResources).resources:
-                if "/" not in item.name:
-                    found.append(
-                        Resource(group, version, item.kind, item.name, item.namespaced, frozenset(item.verbs))
-                    )
+            found += msgspec.json.decode(document.body, type=LegacyResources).of(group, version)
         return tuple(found), frozenset(stale)
-
-
-def _aggregated(document: _Aggregated) -> Iterable[Resource]:
-    for group in document.items:
-        for version in group.versions:
-            for item in version.resources:
-                if item.responseKind is None or not item.responseKind.kind:
-                    continue
-                yield Resource(
-                    group.metadata.name,
-                    version.version,
-                    item.responseKind.kind,
-                    item.resource,
-                    item.scope == "Namespaced",
-                    frozenset(item.verbs),
-                )
