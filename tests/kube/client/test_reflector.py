@@ -13,7 +13,7 @@ import pytest
 from convoy.api.objects import Manifest
 from convoy.kube.client import KubeClient
 from convoy.kube.encode import apply_body
-from convoy.kube.reflector import Change, Reflector, ReflectorOptions
+from convoy.kube.reflector import LONGEST_ASKED, Change, Reflector, ReflectorOptions
 from convoy.kube.resources import CONFIG_MAPS
 from tests.kube.client.proxy import EXPIRED, FaultyProxy, events, status
 
@@ -204,6 +204,15 @@ async def test_it_waits_as_long_as_the_server_asks(
     async with watching(home, proxy.client, namespace) as watched:
         await watched.reflector.synced()
         assert watched.slept[0] == 17
+
+
+async def test_it_does_not_wait_for_hours_though_a_server_asks_it_to(
+    home: KubeClient, proxy: FaultyProxy, namespace: str
+) -> None:
+    proxy.lists.append(status(429, "TooManyRequests", retry_after=10**9))
+    async with watching(home, proxy.client, namespace) as watched:
+        await watched.reflector.synced()
+        assert watched.slept[0] == LONGEST_ASKED
 
 
 async def test_failures_in_a_row_wait_longer_and_longer(
