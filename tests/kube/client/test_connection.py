@@ -7,6 +7,7 @@ import base64
 import json
 import ssl
 import stat
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -140,6 +141,19 @@ async def test_a_token_is_fetched_again_after_a_plugin_that_hung(
             if await client.endpoint.authorization() == "Bearer t3":
                 break
             await asyncio.sleep(0.01)
+
+
+async def test_a_tenants_kubeconfig_is_read_beside_the_event_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    readers: list[threading.Thread] = []
+
+    def read(kubeconfig: bytes) -> tuple[dict[str, Any], dict[str, Any]]:
+        readers.append(threading.current_thread())
+        raise ClusterNotReady(f"{len(kubeconfig)} bytes")
+
+    monkeypatch.setattr(connection, "_read", read)
+    with pytest.raises(ClusterNotReady, match="3 bytes"):
+        await connect_secret(b"a: ")
+    assert readers != [threading.current_thread()]
 
 
 async def test_a_pod_uses_its_service_account(
