@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any
 
 import structlog
 from temporalio.client import Client
@@ -94,7 +95,7 @@ async def open_services(settings: Settings, home: KubeClient, client: Client) ->
         stack.push_async_callback(doorbells.close)
         ownership, siblings = Ownership(home), Siblings(home)
         for reflector in (ownership.run(), siblings.run()):
-            stack.push_async_callback(_cancel, asyncio.create_task(reflector))
+            await stack.enter_async_context(beside(reflector))
         try:
             async with asyncio.timeout(SYNCED_WITHIN):
                 await ownership.synced()
@@ -134,6 +135,27 @@ async def _key(settings: Settings, home: KubeClient) -> InstallationKey:
         ) from error
 
 
-async def _cancel(task: asyncio.Task[None]) -> None:
-    task.cancel()
-    await asyncio.gather(task, return_exceptions=True)
+@asynccontextmanager
+async def beside(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
+    """Run what only cancellation ends as long as the block lasts; where it fails, the block ends with its error.
+
+    Otherwise nobody would notice: a copy of the Releases that nothing keeps true any more looks like any other.
+    """
+    task, owner = asyncio.create_task(work), asyncio.current_task()
+
+    def ended(task: asyncio.Task[None]) -> None:
+        if owner is not None and not task.cancelled() and task.exception() is not None:
+            owner.cancel()
+
+    task.add_done_callback(ended)
+    try:
+        yield
+    except asyncio.CancelledError:
+        if not task.done() or task.cancelled() or owner is None:
+            raise
+        owner.uncancel()
+        await task
+    finally:
+        task.remove_done_callback(ended)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)

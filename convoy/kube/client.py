@@ -10,16 +10,19 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import msgspec
+import structlog
 
 from convoy.api.names import MANAGER
 from convoy.api.objects import Manifest
 from convoy.kube.classify import error_of
-from convoy.kube.encode import decode, encode
+from convoy.kube.encode import decode, decode_cut, encode, is_cut
 from convoy.kube.errors import Gone, ServerFault
 from convoy.kube.resources import Resource
 from convoy.kube.transport import Answer, Endpoint, Limits, Transport
 
 __all__ = ["PAGE", "Answer", "Endpoint", "KubeClient", "Limits", "Page"]
+
+_log = structlog.get_logger(__name__)
 
 PAGE = 500
 """Objects a page of a list."""
@@ -83,6 +86,8 @@ class KubeClient(Transport):
     ) -> AsyncIterator[Page]:
         """Read a consistent list page by page.
 
+        An object that is nested too deeply to be read is left out, so that whoever wrote it hides no other one.
+
         Raises:
             Gone: the list expired between two pages.
             ApiError: any other refusal.
@@ -93,7 +98,7 @@ class KubeClient(Transport):
         if field_selector:
             params["fieldSelector"] = field_selector
         while True:
-            tree = _tree(await self._call("GET", resource, namespace, None, params=params))
+            tree = _list(await self._call("GET", resource, namespace, None, params=params), resource)
             metadata = tree.get("metadata") or {}
             items = tree.get("items") or []
             for item in items:
@@ -294,6 +299,23 @@ def _tree(answer: Answer) -> Manifest:
         raise ServerFault(
             f"HTTP {answer.status} with an answer that is no JSON", status=answer.status
         ) from error
+    except RecursionError as error:
+        raise ServerFault(
+            f"HTTP {answer.status} with an answer that is nested too deeply", status=answer.status
+        ) from error
     if not isinstance(tree, dict):
         raise ServerFault(f"HTTP {answer.status} with an answer that is no object", status=answer.status)
     return tree
+
+
+def _list(answer: Answer, resource: Resource) -> Manifest:
+    try:
+        return _tree(answer)
+    except ServerFault as error:
+        tree = decode_cut(answer.body) if isinstance(error.__cause__, RecursionError) else None
+        if not isinstance(tree, dict) or not isinstance(tree.get("items"), list):
+            raise
+    whole = [item for item in tree["items"] if not is_cut(item)]
+    left_out = len(tree["items"]) - len(whole)
+    _log.error("objects-nested-too-deeply", resource=resource.plural, left_out=left_out)
+    return tree | {"items": whole}

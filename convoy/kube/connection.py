@@ -38,6 +38,8 @@ _log = structlog.get_logger(__name__)
 
 _TOKEN = "BearerToken"
 _REFRESH_SECONDS = 60
+_PLUGIN_SECONDS = 60.0
+"""What a credential plugin may take; it may wait for a person to log in."""
 _CLUSTER_FIELDS = {
     "server",
     "certificate-authority-data",
@@ -70,23 +72,33 @@ async def connect_kubeconfig(
         raise ClusterNotReady(f"kubeconfig {file} does not exist")
     configuration = Configuration()
     try:
-        loader = await _untyped(config.load_kube_config)(
-            file, context=context, client_configuration=configuration, persist_config=False
-        )
+        async with asyncio.timeout(_PLUGIN_SECONDS):
+            loader = await _untyped(config.load_kube_config)(
+                file, context=context, client_configuration=configuration, persist_config=False
+            )
         endpoint = await asyncio.to_thread(_endpoint, configuration)
+    except TimeoutError:
+        raise ClusterNotReady(
+            f"kubeconfig {file} cannot be used: its credential plugin gave no answer in {_PLUGIN_SECONDS:g} s"
+        ) from None
     except (config.ConfigException, OSError, ValueError, TypeError, AttributeError, yaml.YAMLError) as error:
         # The package answers a malformed file with any of these.
         raise ClusterNotReady(f"kubeconfig {file} cannot be used: {_one_line(error)}") from error
 
     if _TOKEN in configuration.api_key and _has_plugin(loader):
+        fetch = loader.load_gcp_token if loader.provider == "gcp" else loader.load_from_exec_plugin
 
         async def refresh() -> None:
+            # Not by the package's own loop, which waits for ever for a plugin that hangs once.
             while True:
+                await asyncio.sleep(_REFRESH_SECONDS)
                 try:
-                    await _untyped(config.refresh_token)(loader, configuration, _REFRESH_SECONDS)
+                    async with asyncio.timeout(_PLUGIN_SECONDS):
+                        await fetch()
+                    configuration.api_key[_TOKEN] = loader.token
                 except (config.ConfigException, OSError, ValueError) as error:
+                    # A TimeoutError is an OSError.
                     _log.warning("token-refresh-failed", kubeconfig=file, error=_one_line(error))
-                    await asyncio.sleep(_REFRESH_SECONDS)
 
         endpoint = replace(endpoint, refresh=refresh)
     return KubeClient(endpoint, limits=limits)
@@ -142,8 +154,10 @@ async def connect_secret(
         ClusterNotReady: it is refused or cannot be used; the message names the field and never holds a
         credential.
     """
-    cluster, user = _read(kubeconfig)
-    endpoint = await asyncio.to_thread(_secret_endpoint, cluster, user, allow_private=allow_private)
+    # In a thread all of it: to read a large Secret takes seconds, in which no other task would run.
+    endpoint = await asyncio.to_thread(
+        lambda: _secret_endpoint(*_read(kubeconfig), allow_private=allow_private)
+    )
     return KubeClient(replace(endpoint, impersonate=impersonate), limits=limits)
 
 

@@ -27,6 +27,9 @@ from convoy.kube.watch import watch
 
 T = TypeVar("T")
 
+LONGEST_ASKED = 60.0
+"""Seconds that a server can have it wait: a proxy in maintenance may ask for an hour, and be back in a minute."""
+
 _log = structlog.get_logger(__name__)
 
 
@@ -155,7 +158,7 @@ class Reflector(Generic[T]):
         self._failures += 1
         options = self._options
         ceiling = min(options.max_backoff, options.backoff * 2.0 ** min(self._failures - 1, 16))
-        seconds = max(ceiling * random.uniform(0.5, 1.0), asked or 0.0)
+        seconds = max(ceiling * random.uniform(0.5, 1.0), min(asked or 0.0, LONGEST_ASKED))
         _log.warning(
             "watch-interrupted",
             resource=self._resource.plural,

@@ -12,13 +12,16 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import msgspec
+import structlog
 
 from convoy.api.objects import Manifest
 from convoy.kube.classify import error_of_event
 from convoy.kube.client import KubeClient
-from convoy.kube.encode import decode
+from convoy.kube.encode import decode, decode_cut
 from convoy.kube.errors import Unreachable
 from convoy.kube.resources import Resource
+
+_log = structlog.get_logger(__name__)
 
 EventType = Literal["ADDED", "MODIFIED", "DELETED", "BOOKMARK"]
 
@@ -47,7 +50,7 @@ async def watch(
 
     The lifetime is random so that the watches of many processes do not end together. A connection on which
     nothing comes for `silence` seconds counts as broken: bookmarks come about once a minute. `accept` is the media
-    type of the objects.
+    type of the objects. An object that is nested too deeply to be read counts as deleted.
 
     Raises:
         Gone: the resourceVersion is too old, said by status or by an ERROR event.
@@ -85,7 +88,7 @@ async def watch(
 
 def _event(line: bytes, resource: Resource) -> WatchEvent:
     try:
-        tree: Any = decode(line)
+        tree: Any = _decode(line, resource)
         kind, subject = tree["type"], tree["object"]
     except (msgspec.DecodeError, UnicodeDecodeError, KeyError, TypeError) as error:
         raise Unreachable(f"the watch of {resource.plural} sent a line that is no event") from error
@@ -94,3 +97,15 @@ def _event(line: bytes, resource: Resource) -> WatchEvent:
     if kind not in {"ADDED", "MODIFIED", "DELETED", "BOOKMARK"} or not isinstance(subject, dict):
         raise Unreachable(f"the watch of {resource.plural} sent an event that is not known")
     return WatchEvent(kind, subject)
+
+
+def _decode(line: bytes, resource: Resource) -> Any:
+    try:
+        return decode(line)
+    except RecursionError:
+        # As good as absent: whoever wrote it must not end the watch of all the others.
+        tree = decode_cut(line)
+    metadata = tree["object"]["metadata"]
+    key = resource.key(metadata.get("namespace"), metadata["name"])
+    _log.error("object-nested-too-deeply", resource=resource.plural, object=str(key))
+    return {"type": "DELETED", "object": {"metadata": metadata}}

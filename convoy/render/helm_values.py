@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import binascii
 from collections.abc import Iterator
@@ -52,7 +53,7 @@ async def read_values(content: HelmContent, namespace: str, *, home: KubeClient)
         data = await _read(ref, namespace, home, subject)
         if data is None:
             continue
-        tree = _mapping(data, subject, budget)
+        tree = await asyncio.to_thread(_mapping, data, subject, budget)
         files.append(data)
         if ref.secret_ref is not None:
             secrets.update(_texts(tree))

@@ -180,7 +180,7 @@ async def _body(request: BaseRequest) -> dict[str, object]:
         data = await request.read()
     except web.HTTPRequestEntityTooLarge:
         raise BadRequest("the body is larger than 1 MiB") from None
-    return decode(data, request.headers)
+    return await asyncio.to_thread(decode, data, request.headers)
 
 
 def _refused(request: BaseRequest, refusal: Refusal) -> Response:

@@ -7,6 +7,7 @@ import base64
 import json
 import ssl
 import stat
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -102,6 +103,57 @@ async def test_the_token_of_a_plugin_is_fetched_again(
                 if await client.endpoint.authorization() == "Bearer t3":
                     break
                 await asyncio.sleep(0.01)
+
+
+def hanging(stack: Stack, folder: Path, *, from_call: int) -> Path:
+    """Write a kubeconfig whose plugin answers tokens at first, hangs at one call, and answers again after it."""
+    cluster, _ = current(stack)
+    calls, plugin, file = folder / "calls", folder / "plugin", folder / "kubeconfig"
+    plugin.write_text(
+        f"#!/bin/sh\necho x >> {calls}\nnumber=$(wc -l < {calls})\n"
+        f'[ "$number" -eq {from_call} ] && exec sleep 60\n'
+        'printf \'{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential",'
+        '"status":{"token":"t%s","expirationTimestamp":"2000-01-01T00:00:00Z"}}\' "$number"\n'
+    )
+    plugin.chmod(plugin.stat().st_mode | stat.S_IEXEC)
+    command = {"apiVersion": "client.authentication.k8s.io/v1", "command": str(plugin)}
+    file.write_text(kubeconfig(cluster, {"exec": command}))
+    return file
+
+
+async def test_a_plugin_that_never_answers_is_not_waited_for(
+    stack: Stack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connection, "_PLUGIN_SECONDS", 0.2)
+    async with asyncio.timeout(20):
+        with pytest.raises(ClusterNotReady, match=r"its credential plugin gave no answer in 0\.2 s"):
+            await connect_kubeconfig(hanging(stack, tmp_path, from_call=1))
+
+
+async def test_a_token_is_fetched_again_after_a_plugin_that_hung(
+    stack: Stack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = hanging(stack, tmp_path, from_call=2)
+    monkeypatch.setattr(connection, "_REFRESH_SECONDS", 0.01)
+    monkeypatch.setattr(connection, "_PLUGIN_SECONDS", 2.0)
+    async with asyncio.timeout(20), await connect_kubeconfig(file) as client:
+        while True:
+            if await client.endpoint.authorization() == "Bearer t3":
+                break
+            await asyncio.sleep(0.01)
+
+
+async def test_a_tenants_kubeconfig_is_read_beside_the_event_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    readers: list[threading.Thread] = []
+
+    def read(kubeconfig: bytes) -> tuple[dict[str, Any], dict[str, Any]]:
+        readers.append(threading.current_thread())
+        raise ClusterNotReady(f"{len(kubeconfig)} bytes")
+
+    monkeypatch.setattr(connection, "_read", read)
+    with pytest.raises(ClusterNotReady, match="3 bytes"):
+        await connect_secret(b"a: ")
+    assert readers != [threading.current_thread()]
 
 
 async def test_a_pod_uses_its_service_account(

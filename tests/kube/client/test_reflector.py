@@ -12,9 +12,10 @@ import pytest
 
 from convoy.api.objects import Manifest
 from convoy.kube.client import KubeClient
-from convoy.kube.encode import apply_body
-from convoy.kube.reflector import Change, Reflector, ReflectorOptions
-from convoy.kube.resources import CONFIG_MAPS
+from convoy.kube.encode import apply_body, encode
+from convoy.kube.errors import ServerFault
+from convoy.kube.reflector import LONGEST_ASKED, Change, Reflector, ReflectorOptions
+from convoy.kube.resources import CONFIG_MAPS, Resource
 from tests.kube.client.proxy import EXPIRED, FaultyProxy, events, status
 
 FAST = ReflectorOptions(backoff=0.01, max_backoff=0.02, page=2)
@@ -204,6 +205,51 @@ async def test_it_waits_as_long_as_the_server_asks(
     async with watching(home, proxy.client, namespace) as watched:
         await watched.reflector.synced()
         assert watched.slept[0] == 17
+
+
+async def test_it_does_not_wait_for_hours_though_a_server_asks_it_to(
+    home: KubeClient, proxy: FaultyProxy, namespace: str
+) -> None:
+    proxy.lists.append(status(429, "TooManyRequests", retry_after=10**9))
+    async with watching(home, proxy.client, namespace) as watched:
+        await watched.reflector.synced()
+        assert watched.slept[0] == LONGEST_ASKED
+
+
+@pytest.mark.parametrize("is_there_before", [True, False])
+async def test_an_object_that_is_nested_too_deeply_hides_no_other_one(
+    home: KubeClient, custom: Resource, namespace: str, is_there_before: bool
+) -> None:
+    async def put(name: str, depth: int) -> None:
+        body = encode(
+            {"apiVersion": custom.api_version, "kind": "Foo", "metadata": {"name": name}, "spec": 0}
+        )
+        body = body.replace(b'"spec":0', b'"spec":' + b'{"a":' * depth + b"1" + b"}" * depth)
+        answer = await home.request(
+            "POST", custom.path(namespace), body=body, content_type="application/json"
+        )
+        assert answer.status == 201
+
+    reflector = Reflector(home, custom, namespace, project=lambda item: str(item["metadata"]["name"]))
+    if is_there_before:
+        await put("deep", 5000)
+    task = asyncio.create_task(reflector.run())
+    try:
+        async with asyncio.timeout(20):
+            await reflector.synced()
+            if not is_there_before:
+                await put("deep", 5000)
+            await put("flat", 5)
+            while reflector.get(namespace, "flat") is None:
+                assert not task.done()
+                await asyncio.sleep(0.01)
+        assert list(reflector.values()) == ["flat"]
+        assert [item["metadata"]["name"] for item in await home.list(custom, namespace)] == ["flat"]
+        with pytest.raises(ServerFault, match="nested too deeply"):
+            await home.get(custom, namespace, "deep")
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
 
 
 async def test_failures_in_a_row_wait_longer_and_longer(

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from convoy.kube.encode import apply_body, canonical
+from convoy.kube.encode import apply_body, canonical, decode, decode_cut, is_cut
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"])))
@@ -31,3 +32,26 @@ def test_a_lone_surrogate_is_refused() -> None:
 def test_equal_trees_give_equal_bytes() -> None:
     assert canonical({"b": {"d": 1, "c": [2]}, "a": "é"}) == canonical({"a": "é", "b": {"c": [2], "d": 1}})
     assert canonical({"b": 1, "a": None}) == b'{"a":null,"b":1}'
+
+
+@pytest.mark.parametrize(("opened", "closed"), [(b'{"a":', b"}"), (b"[", b"]")])
+def test_what_is_nested_too_deeply_is_cut_and_the_rest_stays(opened: bytes, closed: bytes) -> None:
+    deep = opened * 5000 + b'"]}\\""' + closed * 5000
+    body = b'{"items":[{"name":"deep","spec":' + deep + b'},{"name":"flat","spec":{"a":"{[\\"]"}}]}'
+    with pytest.raises(RecursionError):
+        decode(body)
+    deep_item, flat = decode_cut(body)["items"]
+    assert deep_item["name"] == "deep"
+    assert is_cut(deep_item)
+    assert flat == {"name": "flat", "spec": {"a": '{["]'}}
+    assert not is_cut(flat)
+
+
+def test_a_body_that_is_not_deep_is_cut_nowhere() -> None:
+    tree = {"a": [{"b": []}, "x\\"], "c": {}}
+    assert decode_cut(canonical(tree)) == tree
+
+
+def test_a_body_that_ends_in_its_depths_is_no_json() -> None:
+    with pytest.raises(msgspec.DecodeError):
+        decode_cut(b"[" * 5000)
