@@ -8,7 +8,7 @@ compared as it is, rather than never.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 from convoy.api.objects import Manifest, ObjectKey, split_api_version
 from convoy.api.rendered import RenderedObject
@@ -22,11 +22,11 @@ from convoy.kube.resources import Resource
 from convoy.sync.body import build
 from convoy.sync.ignored import live_path
 
-OnLive = Callable[[ObjectKey, Manifest | None], None]
+OnLive = Callable[[ObjectKey, Manifest | None], Awaitable[None]]
 """Told of each live object that was read."""
 
 
-def ignore_live(key: ObjectKey, live: Manifest | None) -> None:
+async def ignore_live(key: ObjectKey, live: Manifest | None) -> None:
     """Stand in where nobody asks for the live objects."""
 
 
@@ -51,7 +51,7 @@ async def compare_object(
         ApiError: the read failed, or the cluster rejected the dry run.
     """
     pair = await _read_pair(rendered, client=client, discovery=discovery, ignored=ignored)
-    on_live(rendered.key, pair[0] if pair is not None else None)
+    await on_live(rendered.key, pair[0] if pair is not None else None)
     if pair is None:
         return ObjectDrift(rendered.key, DriftStatus.MISSING)
     live, desired = pair

@@ -9,6 +9,7 @@ from typing import Any, Final
 from convoy.api.conditions import cut_message
 from convoy.api.objects import Manifest, ObjectKey, counted
 from convoy.api.rendered import Render, RenderedObject
+from convoy.health.cel_process import beside_the_loop
 from convoy.health.checks import HealthChecks
 from convoy.health.judge import NO_CHECKS, judge, needs_reading
 from convoy.health.phase import ObjectHealth, Phase, healthy, worst
@@ -107,7 +108,7 @@ class RenderHealth:
 
 
 class Assessment:
-    """What is known so far about the health of a render's objects. Pure: somebody else reads them."""
+    """What is known so far about the health of a render's objects. Somebody else reads them."""
 
     def __init__(
         self,
@@ -134,9 +135,13 @@ class Assessment:
         """Return the objects that must be read and that nobody has seen yet."""
         return [item for item in self.to_read() if item.key not in self._found]
 
-    def see(self, key: ObjectKey, live: Manifest | None) -> None:
+    async def see(self, key: ObjectKey, live: Manifest | None) -> None:
         """Judge a live object; None: it does not exist."""
-        self._found[key] = judge(key, live, checks=self._checks, late_classes=self._late_classes)
+
+        def judged() -> ObjectHealth:
+            return judge(key, live, checks=self._checks, late_classes=self._late_classes)
+
+        self._found[key] = judged() if self._checks.of(key) is None else await beside_the_loop(judged)
 
     def note(self, key: ObjectKey, health: ObjectHealth) -> None:
         """Take what somebody else found about an object, such as that it cannot be read."""

@@ -1,7 +1,7 @@
 """CEL, behind a class of convoy's own: one boolean expression over one live object.
 
-The library evaluates in microseconds and bounds itself: a comprehension may take so many steps in all, and regular
-expressions are RE2's. It is imported where the first expression is compiled, since most Releases have none.
+Expressions are compiled here, to find those that are wrong, and evaluated in a process of their own (`cel_child`). The
+library is imported where the first one is compiled, since most Releases have none.
 """
 
 from __future__ import annotations
@@ -24,39 +24,41 @@ class NotEvaluated(Exception):
 
 
 class Expression:
-    """A compiled expression over the variable `object`."""
+    """An expression over the variable `object`, found right."""
 
     def __init__(self, text: str) -> None:
         """Compile; raises `BadExpression`."""
-        from cel_expr_python import cel
-
-        try:
-            self._compiled = _environment().compile(text)
-        except RuntimeError as error:
-            raise BadExpression(_sentence(error)) from None
-        kind = self._compiled.return_type()
-        if kind not in (cel.Type.BOOL, cel.Type.DYN):
-            raise BadExpression(f"its value is of type {kind.name()} and not a boolean")
+        typed(text)
+        self._text = text
 
     def holds_for(self, live: Manifest) -> bool:
-        """Evaluate for a live object; raises `NotEvaluated`."""
-        from cel_expr_python import cel
+        """Evaluate for a live object, which takes time of the thread; raises `NotEvaluated`."""
+        from convoy.health.cel_process import evaluator
 
-        try:
-            value = self._compiled.eval(data={"object": live})
-        except (RuntimeError, TypeError, ValueError, OverflowError) as error:
-            raise NotEvaluated(_sentence(error)) from None
-        if value.type() == cel.Type.ERROR:  # an error is a value of its own
-            raise NotEvaluated(_sentence(value.value()))
-        if value.type() != cel.Type.BOOL:
-            raise NotEvaluated(f"its value is of type {value.type().name()} and not a boolean")
-        return bool(value.value())
+        holds, why = evaluator().ask(self._text, live)
+        if holds is None:
+            raise NotEvaluated(why)
+        return holds
 
 
 @lru_cache(maxsize=512)
 def compiled(text: str) -> Expression:
     """Return the expression of a text, compiled once; raises `BadExpression`."""
     return Expression(text)
+
+
+def typed(text: str) -> Any:
+    """Return what the library compiles of a text; raises `BadExpression`."""
+    from cel_expr_python import cel
+
+    try:
+        expression = _environment().compile(text)
+    except RuntimeError as error:
+        raise BadExpression(sentence(error)) from None
+    kind = expression.return_type()
+    if kind not in (cel.Type.BOOL, cel.Type.DYN):
+        raise BadExpression(f"its value is of type {kind.name()} and not a boolean")
+    return expression
 
 
 @lru_cache(maxsize=1)
@@ -69,9 +71,9 @@ def _environment() -> Any:
     return cel.NewEnv(variables={"object": cel.Type.DYN}, extensions=extensions)
 
 
-def _sentence(error: object) -> str:
+def sentence(error: object) -> str:
     """Return the sentence of an error: the library adds the expression, an arrow, and its code, twice."""
     line = next(iter(str(error).splitlines()), "")
     code, _, rest = line.partition(": ")
-    sentence = (rest if code.isupper() else line).removeprefix("ERROR: <input>:")
-    return sentence.partition(" [")[0][:300] or type(error).__name__
+    told = (rest if code.isupper() else line).removeprefix("ERROR: <input>:")
+    return told.partition(" [")[0][:300] or type(error).__name__

@@ -47,7 +47,7 @@ async def look(target: Target, assessment: Assessment, items: Sequence[RenderedO
         try:
             live = await with_retries(lambda: ask_about(target, item, get))
         except NotFound:
-            assessment.see(item.key, None)
+            await assessment.see(item.key, None)
         except KindUnknown:
             assessment.note(item.key, degraded("the cluster no longer knows its kind"))
         except (Unreachable, TooManyRequests):
@@ -55,6 +55,6 @@ async def look(target: Target, assessment: Assessment, items: Sequence[RenderedO
         except ApiError as error:
             assessment.note(item.key, ObjectHealth(Phase.UNKNOWN, f"cannot be read: {error.message}"))
         else:
-            assessment.see(item.key, live)
+            await assessment.see(item.key, live)
 
     await run_pool(items, read, at_once=target.client.limits.max_in_flight)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from convoy.api.errors import Unsupported
 from convoy.api.objects import Manifest, ObjectKey
 from convoy.api.release import HealthCheck
+from convoy.health.cel_process import beside_the_loop
 from convoy.health.checks import HealthChecks, health_checks
 from convoy.health.judge import judge
 
@@ -120,3 +123,35 @@ def test_no_value_of_a_secret_is_in_a_message() -> None:
 @pytest.mark.parametrize("odd", [None, 2**70, {1: 2}, [None, {}], "\ud83d", 1.5])
 def test_no_live_object_whatever_it_holds_raises(odd: object) -> None:
     judge(BOX, box(phase=odd), checks=READY)
+
+
+HUGE = "'aaaaaaaaaa'" + ".replace('a', 'aaaaaaaaaa')" * 9 + " != ''"
+LONG = "object.status.l.all(x, object.status.s.replace('a', 'b').size() > 0)"
+
+
+@pytest.mark.parametrize(
+    ("expression", "status"),
+    [(HUGE, {}), (LONG, {"l": list(range(5000)), "s": "a" * 1_000_000})],
+    ids=["memory", "time"],
+)
+def test_an_expression_that_costs_too_much_has_no_value_and_does_no_harm(
+    expression: str, status: dict[str, object]
+) -> None:
+    for _ in range(2):
+        found = judge(BOX, box(**status), checks=checks(expression))
+        assert found.phase == "Progressing"
+        assert found.message.endswith("; healthy: its evaluation takes more than 0.5 s or 256 MiB")
+        assert judge(BOX, box(phase="Ready"), checks=READY).phase == "Healthy"
+
+
+async def test_the_event_loop_goes_on_while_an_expression_is_evaluated() -> None:
+    status = {"l": list(range(5000)), "s": "b" * 1_000_000}
+    judging = asyncio.create_task(
+        beside_the_loop(lambda: judge(BOX, box(**status), checks=checks(LONG + " && true")))
+    )
+    turns = 0
+    while not judging.done():
+        await asyncio.sleep(0.01)
+        turns += 1
+    assert "takes more than" in (await judging).message
+    assert turns > 5

@@ -25,15 +25,15 @@ POD, JOB, MAP = item("Pod", "a"), item("Pod", "b", 1), item("ConfigMap", "c", 1)
 RENDER = Render("sha256:1", "main@1", (POD, JOB, MAP))
 
 
-def test_a_render_is_as_its_worst_object() -> None:
+async def test_a_render_is_as_its_worst_object() -> None:
     found = Assessment(RENDER)
-    found.see(POD.key, pod("a", "Succeeded"))
+    await found.see(POD.key, pod("a", "Succeeded"))
     assert found.health().phase is Phase.HEALTHY
     found.note(JOB.key, ObjectHealth(Phase.UNKNOWN, "cannot be read"))
     assert found.health().phase is Phase.UNKNOWN
-    found.see(JOB.key, pod("b", "Pending"))
+    await found.see(JOB.key, pod("b", "Pending"))
     assert found.health().phase is Phase.PROGRESSING
-    found.see(POD.key, pod("a", "Failed"))
+    await found.see(POD.key, pod("a", "Failed"))
     health = found.health()
     assert health.phase is Phase.DEGRADED
     assert health.tree() == {
@@ -48,9 +48,9 @@ def test_a_render_is_as_its_worst_object() -> None:
     assert health.message == "2 of 3 objects not healthy: Pod here/a: has failed; Pod here/b: is not ready"
 
 
-def test_a_wave_that_is_not_applied_yet_is_unknown_and_keeps_the_render_progressing() -> None:
+async def test_a_wave_that_is_not_applied_yet_is_unknown_and_keeps_the_render_progressing() -> None:
     found = Assessment(RENDER, applied=1)
-    found.see(POD.key, pod("a", "Succeeded"))
+    await found.see(POD.key, pod("a", "Succeeded"))
     health = found.health()
     assert [wave["phase"] for wave in health.tree()["waves"]] == ["Healthy", "Unknown"]
     assert (health.phase, health.message) == (Phase.PROGRESSING, "1 object healthy; not applied yet: wave 1")
@@ -63,23 +63,23 @@ def test_a_render_that_nobody_can_look_at_is_unknown_and_says_why() -> None:
     assert health.tree() == {"renderRef": "sha256:1", "phase": "Unknown", "waves": [], "unhealthy": []}
 
 
-def test_one_wave_is_judged_alone() -> None:
+async def test_one_wave_is_judged_alone() -> None:
     found = Assessment(RENDER)
-    found.see(POD.key, pod("a", "Failed"))
+    await found.see(POD.key, pod("a", "Failed"))
     assert (found.wave(0).phase, found.wave(1).phase) == (Phase.DEGRADED, Phase.HEALTHY)
 
 
-def test_a_note_of_a_healthy_object_is_told() -> None:
+async def test_a_note_of_a_healthy_object_is_told() -> None:
     found = Assessment(Render("r", "main", (POD,)))
-    found.see(POD.key, pod("a", "Succeeded"))
+    await found.see(POD.key, pod("a", "Succeeded"))
     assert found.health().message == "1 object healthy (Pod here/a: has completed)"
 
 
-def test_the_lists_are_bounded_and_say_how_much_is_left_out() -> None:
+async def test_the_lists_are_bounded_and_say_how_much_is_left_out() -> None:
     pods = tuple(item("Pod", f"p{number}") for number in range(200))
     found = Assessment(Render("r", "main", pods))
     for each in pods:
-        found.see(each.key, {"metadata": {}, "status": {"phase": "Failed", "message": "x" * 5000}})
+        await found.see(each.key, {"metadata": {}, "status": {"phase": "Failed", "message": "x" * 5000}})
     health = found.health()
     assert len(health.tree()["unhealthy"]) == OBJECTS_LISTED
     assert health.message.endswith(f"; and {200 - OBJECTS_NAMED} more")

@@ -7,12 +7,12 @@ from typing import cast
 
 import pytest
 
+from convoy.api.content import HelmContent
 from convoy.api.objects import Manifest
-from convoy.api.release import HelmContent
 from convoy.kube.client import KubeClient
 from convoy.render import helm_values
+from convoy.render.documents import Budget
 from convoy.render.helm_values import read_values
-from convoy.render.yaml_reader import Budget
 
 
 class _Home:
