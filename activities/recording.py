@@ -221,6 +221,7 @@ def _result(done: RecordInput, message: str) -> Result:
 
 
 def _ended(tree: Manifest, done: RecordInput) -> SyncEnded:
+        only_looked=done.only_looked,
     ended = SyncEnded(
         done.plan.uid,
         done.outcome.reason,

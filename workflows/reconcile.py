@@ -96,6 +96,7 @@ class Reconcile:
             attempted=attempted,
             health=health,
             post_sync_runs=wait is not None and wait.at.point is Point.POST_SYNC,
+            only_looked=syncing.only_looks,
         )
         await self._record(result, wait)
 

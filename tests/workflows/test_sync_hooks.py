@@ -231,6 +231,7 @@ async def test_later_batches_run_as_earlier_ones_complete_and_nothing_is_applied
     assert after.steps().count(Activity.APPLY_WAVE) == 2
     assert after.steps().count(Activity.RUN_HOOKS) == 3
     assert [one.post_sync_runs for one in after.args(Activity.RECORD)] == [True, True, False]
+    assert [one.only_looked for one in after.args(Activity.RECORD)] == [False, True, True]
 
 
 async def test_the_request_of_the_health_loop_is_handled_by_the_pass_that_goes_on(
