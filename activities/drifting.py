@@ -225,9 +225,19 @@ class Drifting:
             changes=changes,
             drifted=tuple(islice(_drifted_fields(found), _FIELDS_TOLD)),
             heal=heal,
-            reconcile=not release.spec.suspend and _reconcile_is_due(release, found),
+            reconcile=not release.spec.suspend and await self._reconcile_is_due(release, found),
             fights=fights,
         )
+
+    async def _reconcile_is_due(self, release: Release, found: _Pass) -> bool:
+        """A tick asks Sync for a reconcile, unless this pass can report all that a manual-mode reconcile would."""
+        if release.spec.sync_policy.automatic or not found.render_ref:
+            return True
+        asked = pending_request(release) is not None or force_pending(release) is not None
+        if asked or is_unfinished(release):
+            return True  # one that was ended by hand is made again
+        # It records what is applied, where nobody waits for the postSync hooks any more.
+        return release.status.unrecorded is not None and not await self._run_is_open()
 
     async def _fights(
         self, asked: DriftInput, release: Release, found: _Pass, *, heal: bool
@@ -249,11 +259,3 @@ def _drifted_fields(found: _Pass) -> Iterator[str]:
             yield f"{one.key}: "
         for change in one.changes:
             yield f"{one.key}: {change.pointer}"
-
-
-def _reconcile_is_due(release: Release, found: _Pass) -> bool:
-    """A tick asks Sync for a reconcile, unless this pass can report all that a manual-mode reconcile would."""
-    if release.spec.sync_policy.automatic or not found.render_ref:
-        return True
-    asked = pending_request(release) is not None or force_pending(release) is not None
-    return asked or is_unfinished(release)  # one that was ended by hand is made again

@@ -125,8 +125,11 @@ class Recording:
         await self._services.signals.ended(release, _ended(tree, done))
         if assessed.watch is not None:
             await self._services.signals.watch(release, assessed.watch)
-        if done.attempted and outcome.applied:
-            await collect_renders(self._services, Release.model_validate(tree), changed=plan.changed_render)
+        # The entry that the history has no room for goes as another one is recorded: behind the hooks, by a later pass.
+        recorded = _is_unrecorded(known) and not _is_unrecorded(tree)
+        if recorded or (done.attempted and outcome.applied):
+            changed = plan.changed_render or recorded
+            await collect_renders(self._services, Release.model_validate(tree), changed=changed)
         return Recorded("True" if outcome.applied else "False", outcome.message)
 
     async def _rollout(self, tree: Manifest, done: RecordInput, status: Manifest) -> Rollout | None:
@@ -186,6 +189,10 @@ def _is_superseded(tree: Manifest, plan: Plan) -> bool:
     return tree["metadata"]["uid"] != plan.uid or bool(plan.run_id and run and run != plan.run_id)
 
 
+def _is_unrecorded(tree: Manifest) -> bool:
+    return "unrecorded" in (tree.get("status") or {})
+
+
 def _settled(tree: Manifest, done: RecordInput, assessed: Assessed, now: datetime) -> Manifest:
     # In automatic mode any change of the other annotation starts a reconcile, and in manual mode `resolve` has told.
     handled = {SYNC_FORCE_REQUESTED_AT: (tree.get("status") or {}).get("lastHandledForceSyncAt")}
@@ -214,6 +221,7 @@ def _result(done: RecordInput, message: str) -> Result:
         message=message,
         applied=outcome.applied,
         attempted=attempt_of(plan) if attempted else None,
+        only_looked=done.only_looked,
         has_hooks=done.post_sync_runs,
         handled_sync_at=plan.requested_at if attempted and outcome.applied else "",
         handled_force_at=plan.force_requested_at,

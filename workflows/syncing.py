@@ -43,6 +43,8 @@ class Syncing:
         self._teller = teller
         self.at: Resume | None = None
         """How far the pass has come; None: it applies nothing."""
+        self.only_looks = False
+        """It begins behind the apply, at postSync hooks."""
         self.hooks: Wait | None = None
         """The wait for postSync hooks, where the pass has succeeded and some still run."""
         self.health: WaveHealth | None = None
@@ -50,7 +52,7 @@ class Syncing:
 
     async def run(self, at: Resume) -> Outcome:
         """Make the steps that follow from where the pass stands."""
-        self.at = at
+        self.at, self.only_looks = at, at.point is Point.POST_SYNC
         if at.point is Point.CLAIM:
             await self._before_hooks(at)
         if at.point is Point.PRE_SYNC:

@@ -144,6 +144,13 @@ class HistoryEntry(ApiModel):
     """How many objects it has."""
 
 
+class Unrecorded(HistoryEntry):
+    """A render that is applied and whose postSync hooks run."""
+
+    applied_again_at: Time | None = None
+    """The latest apply of it, where that is a later one."""
+
+
 class HookStatus(ApiModel):
     """The latest run of a hook."""
 
@@ -203,7 +210,7 @@ class ReleaseStatus(ApiModel):
     handled: Handled = Handled()
     last_attempted: LastAttempted | None = None
     last_successful: LastSuccessful | None = None
-    unrecorded: HistoryEntry | None = None
+    unrecorded: Unrecorded | None = None
     """What is applied while its postSync hooks run: at their end it is recorded in lastSuccessful and the history."""
     last_handled_sync_at: str | None = None
     """The latest /sync request that was applied."""
@@ -235,3 +242,10 @@ class ReleaseStatus(ApiModel):
         """The render that was applied last, recorded or not; empty where none was."""
         latest = self.unrecorded or self.last_successful
         return (latest.render_ref or "") if latest is not None else ""
+
+    @property
+    def applied_at(self) -> str:
+        """When it was applied the last time; empty where none was."""
+        if self.unrecorded is not None:
+            return self.unrecorded.applied_again_at or self.unrecorded.applied_at or ""
+        return (self.last_successful.applied_at or "") if self.last_successful is not None else ""

@@ -30,7 +30,7 @@ def describe_release(tree: Manifest) -> Iterator[str]:
         ("Sync", _sync(policy)),
         ("Suspended", "yes" if spec.get("suspend") else None),
         ("Pinned", (tree.get("pin") or {}).get("renderRef")),
-        ("Applied", _render(applied, applied.get("appliedAt"))),
+        ("Applied", _render(applied, applied.get("appliedAgainAt") or applied.get("appliedAt"))),
         ("Last attempt", _attempt(attempted)),
         ("Retry", _retry(retry) if retry.get("failures") else None),
         ("Rollout", _rollout(status.get("rollout") or {})),

@@ -47,11 +47,11 @@ def applied_since(release: Release, ref: str, time: str) -> bool:
     a later resync may fail.
     """
     status = release.status
-    attempt, latest = status.last_attempted, status.unrecorded or status.last_successful
+    attempt = status.last_attempted
     if attempt is not None and (attempt.render_ref, attempt.reason) == (ref, APPLIED):
         return True
     # Times are whole seconds: a success in the very second may be that of the sync before.
-    return latest is not None and latest.render_ref == ref and (latest.applied_at or "") > time
+    return status.applied_render_ref == ref and status.applied_at > time
 
 
 def last_healthy_render(release: Release) -> str:

@@ -19,17 +19,18 @@ from convoy.sync.desired_order import Origin
 def with_applied(tree: Manifest, own: Manifest, done: Attempt, *, time: str) -> Manifest:
     """Return the status `own` of the Release `tree` once an attempt has applied its render.
 
-    An attempt at the same render before, whose hooks still run, has brought it: why and for whom stays.
+    An attempt at the same render before, whose hooks still run, has brought it: when, why and for whom stays.
     """
     own = make_way(tree, own, done.render_ref)
+    news = {"revision": done.revision, "objects": done.objects}
+    brought = own.get("unrecorded")
+    if brought is not None:
+        return own | {"unrecorded": {**brought, **news, "appliedAgainAt": time}}
     desired = _desired(tree, own, done.render_ref)
     entry: Manifest = {"renderRef": done.render_ref, "appliedAt": time, "trigger": done.trigger}
     if desired is not Origin.FRESH:
         entry["desired"] = str(desired)
-    brought = own.get("unrecorded") or {}
-    kept = {name: brought[name] for name in ("trigger", "desired", "healthyAt") if name in brought}
-    news = {"revision": done.revision, "objects": done.objects}
-    return own | {"unrecorded": entry | kept | news}
+    return own | {"unrecorded": entry | news}
 
 
 def make_way(tree: Manifest, own: Manifest, ref: str) -> Manifest:
@@ -49,12 +50,15 @@ def recorded(tree: Manifest, own: Manifest) -> Manifest:
     if done is None:
         return rest
     limit = (tree.get("spec") or {}).get("historyLimit", HISTORY_LIMIT)
-    latest = {name: done[name] for name in ("renderRef", "revision", "appliedAt")}
+    entry = {name: value for name, value in done.items() if name != "appliedAgainAt"}
+    latest = {name: done[name] for name in ("renderRef", "revision")}
+    latest["appliedAt"] = done.get("appliedAgainAt", done["appliedAt"])
     history = [dict(entry) for entry in own.get("history") or ()]
     if history and history[0].get("renderRef") == done["renderRef"]:
-        history[0] |= {name: done[name] for name in ("revision", "objects")}
+        first_healthy = {name: entry[name] for name in ("healthyAt",) if name in entry}
+        history[0] = first_healthy | history[0] | {name: done[name] for name in ("revision", "objects")}
     else:
-        history.insert(0, done)
+        history.insert(0, entry)
     return rest | {"lastSuccessful": latest, "history": history[:limit]}
 
 

@@ -18,6 +18,7 @@ from convoy.api.conditions import (
     summary_conditions,
     with_condition,
 )
+from convoy.api.errors import WaitingForSync
 from convoy.api.names import APPLIED, READY, RECONCILING, STALLED
 from convoy.api.objects import Manifest
 from convoy.api.release_status import ReleaseStatus, Rollout
@@ -63,6 +64,8 @@ class Result:
     """Whether the render is on the cluster: the Applied condition is True."""
     attempted: Attempt | None = None
     """The attempt, if step 1 of the eight began: lastAttempted changes, and what it applied is recorded."""
+    only_looked: bool = False
+    """Whether a pass before has applied the render, and this one has looked at its postSync hooks and no more."""
     has_hooks: bool = False
     """Whether postSync hooks run, at whose end the applied render is recorded."""
     handled_sync_at: str = ""
@@ -140,12 +143,12 @@ def settled(tree: Manifest, result: Result, *, generation: int, now: datetime) -
             "reason": result.reason,
             "message": cut_message(result.message),
         }
-        if result.applied:
+        looked = result.only_looked and applied_ref({"status": own}) == result.attempted.render_ref
+        if result.applied and not looked:
             own = with_applied(tree, own, result.attempted, time=time)
-            own = (
-                with_health(own, result.attempted.render_ref, result.healthy_at) if result.healthy_at else own
-            )
-    if result.applied and not result.has_hooks:
+        if result.applied and result.healthy_at:
+            own = with_health(own, result.attempted.render_ref, result.healthy_at)
+    if not result.has_hooks and (result.applied or result.reason == WaitingForSync.reason):
         own = recorded(tree, own)
     if result.handled_sync_at:
         own["lastHandledSyncAt"] = result.handled_sync_at

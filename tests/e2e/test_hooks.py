@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from activities.services import Services
 from convoy.api.names import HEALTH_REQUESTED_AT, HOOK_FINALIZER
 from convoy.kube.resources import JOBS
 from tests.e2e.harness.convoy import Convoy, condition_of
 from tests.e2e.hooked import FAILS, HANGS, hook_of, hooked, job, jobs, new_render, runs, told
 from tests.e2e.tenant import Tenant, config_map, is_settled
+from tests.waiting import eventually
 from workflows.contract import ReleaseId
 
 MANUAL = {"automatic": False}
+
+
+def make_old(convoy: Convoy, uid: str) -> None:
+    """Have the render store hold what a Release has there for longer than a render that nobody needs stays."""
+    for file in Path(urlsplit(convoy.settings.render_store_url or "").path).glob(f"renders/{uid}/*"):
+        os.utime(file, (0, 0))
 
 
 async def test_pre_sync_hooks_run_batch_by_batch_before_anything_is_applied(tenant: Tenant) -> None:
@@ -144,6 +156,27 @@ async def test_a_post_sync_hook_runs_after_the_apply_and_a_failed_one_changes_no
         "app", lambda tree: runs(tree).get("smoke") == ("Failed", 2), "a person's request"
     )
     assert "later" not in runs(tree)
+
+
+async def test_a_render_that_the_history_has_no_room_for_leaves_the_store_behind_the_post_sync_hooks(
+    convoy: Convoy, services: Services, tenant: Tenant
+) -> None:
+    await hooked(tenant, post=[job("smoke")])
+    await tenant.patch("app", {"spec": {"historyLimit": 1}})
+    tree = await tenant.recorded("app")
+    uid, first = tree["metadata"]["uid"], tree["status"]["lastSuccessful"]["renderRef"]
+    assert await services.renders.is_published(uid, first)
+    make_old(convoy, uid)
+
+    await new_render(tenant, "2")
+
+    await tenant.until("app", lambda tree: runs(tree)["smoke"] == ("Succeeded", 2))
+    await tenant.recorded("app")
+
+    async def is_gone() -> bool:
+        return not await services.renders.is_published(uid, first)
+
+    await eventually(is_gone, "the render that nobody needs any more is deleted")
 
 
 async def test_a_hook_that_does_not_end_fails_at_its_deadline(tenant: Tenant) -> None:

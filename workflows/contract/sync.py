@@ -132,6 +132,8 @@ class RecordInput:
     """Set if the pass has looked at the health of a wave and applied none after it."""
     post_sync_runs: bool = False
     """The postSync hooks of what is applied are waited for: step 8 follows at their end."""
+    only_looked: bool = False
+    """A pass before has applied the render; this one has looked at its postSync hooks and no more."""
 
 
 @dataclass(frozen=True, slots=True)

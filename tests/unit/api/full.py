@@ -157,6 +157,7 @@ def release_status() -> dict[str, Any]:
             "renderRef": REF,
             "revision": "r",
             "appliedAt": AT,
+            "appliedAgainAt": AT,
             "healthyAt": AT,
             "trigger": "Created",
             "desired": "pin",

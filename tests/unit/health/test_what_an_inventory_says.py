@@ -78,6 +78,16 @@ def test_a_rollout_has_applied_its_render_where_a_sync_since_it_began_has(
     assert applied_since(release(status=status), REF, BEGAN) is expected
 
 
+def test_what_has_post_sync_hooks_running_counts_by_its_latest_apply() -> None:
+    brought = {"renderRef": REF, "appliedAt": AT}
+    status = {"lastAttempted": {"renderRef": REF, "reason": "DeployFailed"}, "unrecorded": brought}
+    assert not applied_since(release(status=status), REF, BEGAN)
+
+    again = {"unrecorded": brought | {"appliedAgainAt": LATER}}
+
+    assert applied_since(release(status=status | again), REF, BEGAN)
+
+
 def test_the_last_healthy_render_is_the_newest_of_the_history_that_was_healthy() -> None:
     history = [{"renderRef": OTHER_REF}, {"renderRef": REF, "healthyAt": AT}]
 

@@ -126,6 +126,31 @@ def test_a_sync_of_the_same_render_leaves_open_what_the_hooks_hold_and_why_it_ca
     assert (entry["renderRef"], entry["trigger"]) == ("sha256:new", "SpecChanged")
 
 
+def test_an_entry_tells_when_its_render_came_and_last_successful_when_it_was_applied_again() -> None:
+    runs = after(release(), replace(SUCCESS, has_hooks=True))
+    again = after(runs, replace(SUCCESS, has_hooks=True), now=NOW + timedelta(hours=1))
+    done = after(again, replace(SUCCESS, only_looked=True), now=NOW + timedelta(hours=2))["status"]
+    assert done["lastSuccessful"]["appliedAt"] == "2026-01-02T04:04:05Z", "a look at hooks applies nothing"
+    (entry,) = done["history"]
+    assert entry["appliedAt"] == "2026-01-02T03:04:05Z"
+    assert "appliedAgainAt" not in entry
+
+
+def test_a_look_at_hooks_of_which_the_status_tells_nothing_records_what_was_applied() -> None:
+    done = after(release(), replace(SUCCESS, only_looked=True))["status"]
+    assert [entry["renderRef"] for entry in done["history"]] == ["sha256:new"]
+    assert done["lastSuccessful"]["renderRef"] == "sha256:new"
+
+
+def test_what_is_applied_and_nobody_waits_for_is_recorded_where_another_render_waits_for_sync() -> None:
+    runs = after(release(), replace(SUCCESS, has_hooks=True))
+    waits = after(runs, Result(reason="WaitingForSync", message="", applied=False))["status"]
+    assert [entry["renderRef"] for entry in waits["history"]] == ["sha256:new"]
+    for reason in ("Suspended", "SourceNotReady"):
+        held = after(runs, Result(reason=reason, message="", applied=False))["status"]
+        assert "history" not in held, "the next pass goes on with the hooks"
+
+
 def test_a_sync_of_another_render_records_what_was_applied_before_it() -> None:
     runs = after(release(), replace(SUCCESS, has_hooks=True))
     begun_now = attempting(runs, replace(ATTEMPT, render_ref="sha256:next"))
@@ -170,6 +195,13 @@ def test_the_history_tells_a_pinned_render_and_a_rollback_from_what_the_source_g
     assert desired("old", pin="old") == "pin"
     assert desired("good", pin="good") == "pin", "the pin comes first"
     assert desired("other", pin="old") is None, "it was pinned after that sync had begun"
+
+
+def test_a_pin_on_what_has_post_sync_hooks_running_does_not_change_why_it_came() -> None:
+    runs = after(release(), replace(SUCCESS, has_hooks=True))
+    pinned = runs | {"pin": {"renderRef": "sha256:new"}}
+    (entry,) = after(pinned, SUCCESS)["status"]["history"]
+    assert "desired" not in entry
 
 
 def test_a_pin_on_what_is_applied_does_not_change_why_it_came() -> None:
@@ -246,6 +278,13 @@ def test_the_history_remembers_when_a_render_became_healthy_while_its_post_sync_
     healthy = Rollout(phase="Healthy", render_ref="sha256:new")
     runs["status"] |= rolled_out(runs, own_status(runs), healthy, now=NOW)
     assert healthy_at(after(runs, SUCCESS)["status"]) == ["2026-01-02T03:04:05Z"]
+
+
+def test_the_history_remembers_health_that_a_later_sync_of_the_render_saw_while_its_hooks_ran() -> None:
+    again = after(after(release(), SUCCESS), replace(SUCCESS, has_hooks=True))
+    healthy = Rollout(phase="Healthy", render_ref="sha256:new")
+    again["status"] |= rolled_out(again, own_status(again), healthy, now=NOW)
+    assert healthy_at(after(again, SUCCESS)["status"]) == ["2026-01-02T03:04:05Z"]
 
 
 def test_a_rollout_is_written_beside_what_is_there_and_taken_away_with_its_policy() -> None:
