@@ -30,7 +30,7 @@ from workflows.state import Point, Resume, SyncState, Wait
 from workflows.steps import RenderLost, StepFailed, Waits, step
 from workflows.syncing import ReleaseDeleted, Syncing
 from workflows.telling import Teller
-from workflows.waits import REPORTS, gone_on, has_touched, is_about, is_same, made_again, survives
+from workflows.waits import gone_on, has_touched, is_same, made_again, survives
 
 NOTHING = "Nothing"
 DELETED = "Deleted"
@@ -145,11 +145,8 @@ class Reconcile:
         match resolved.decision:
             case Decision.STOP:
                 applied = resolved.reason == APPLIED
-                if wait is not None and applied and wait.at.point is Point.POST_SYNC:
-                    # Manual mode: behind a changed spec no sync follows by itself that would look at the hooks.
-                    news = is_about(wait, plan) and not is_same(wait, plan)
-                    if goes_on or (news and workflow.patched(REPORTS)):
-                        return await self._make_steps(syncing, gone_on(wait, plan))
+                if wait is not None and goes_on and applied and wait.at.point is Point.POST_SYNC:
+                    return await self._make_steps(syncing, gone_on(wait, plan))
                 return Outcome(resolved.reason, resolved.message, applied=applied)
             case Decision.TEARDOWN:
                 self._end_wait("")

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from temporalio import workflow
 
-from convoy.api.errors import Suspended, Transient, error_classes
+from convoy.api.errors import Transient, error_classes
 from convoy.api.names import APPLIED
 from convoy.policy.trigger import Trigger
 from workflows.contract import HookRun, Outcome, Plan
@@ -18,9 +18,6 @@ BLIPS = "a wait survives a blip"
 NEWS = "news end a wait"
 """Patch: before it a wait outlived a force, or a changed spec, whose pass failed; and a force its own pass."""
 
-REPORTS = "a report leaves post-sync hooks"
-"""Patch: before it a changed spec in manual mode, or a suspension, ended the wait for postSync hooks for good."""
-
 _OF_HOOKS = (Point.PRE_SYNC, Point.POST_SYNC)
 _ENDS = (Trigger.CREATED, Trigger.SPEC_CHANGED)
 """What ends a wait though the render is the same."""
@@ -28,13 +25,8 @@ _ENDS = (Trigger.CREATED, Trigger.SPEC_CHANGED)
 
 def is_same(wait: Wait, plan: Plan) -> bool:
     """Return whether a pass over this plan is about what is waited for, and not about something newer."""
-    return is_about(wait, plan) and not _is_newer(wait.at.plan, plan)
-
-
-def is_about(wait: Wait, plan: Plan) -> bool:
-    """Return whether a pass over this plan has the Release and the render of a wait, if with something newer."""
     before = wait.at.plan
-    return (plan.uid, plan.render_ref) == (before.uid, before.render_ref)
+    return (plan.uid, plan.render_ref) == (before.uid, before.render_ref) and not _is_newer(before, plan)
 
 
 def _is_newer(before: Plan, plan: Plan) -> bool:
@@ -53,8 +45,7 @@ def gone_on(wait: Wait, plan: Plan) -> Resume:
     """
     at = wait.at
     if at.point is Point.POST_SYNC:
-        anew = wait.awaits if _is_newer(at.plan, plan) else ()
-        runs = _changed_runs(at.plan.post_sync, plan.post_sync, anew=anew)
+        runs = _changed_runs(at.plan.post_sync, plan.post_sync)
         return replace(at, plan=replace(plan, post_sync=runs), changed=0, pruned=0)
     # `run_id`: the run may have continued as new since, and `status.sync` tells of the latest.
     latest = replace(
@@ -106,16 +97,13 @@ def survives(wait: Wait, plan: Plan, outcome: Outcome, *, now: float) -> Wait | 
     """Return what a pass that applied nothing leaves of the wait.
 
     It leaves it where it failed for a passing reason, so that an unreachable source does not extend a deadline, and
-    where it only reported that the render is applied; unless the pass was about something newer. A suspension leaves
-    that for postSync hooks: in manual mode no sync would go on behind it. The deadline of a gate ends its wait all the
-    same. Hooks have theirs on the cluster: of their wait it says when to look again, and behind a failure the retry
-    does.
+    where it only reported that the render is applied; unless the pass was about something newer. The deadline of a gate
+    ends its wait all the same. Hooks have theirs on the cluster: of their wait it says when to look again, and behind a
+    failure the retry does.
     """
     error, over = error_classes().get(outcome.reason), bool(wait.deadline) and now >= wait.deadline
     if over and (wait.at.point not in _OF_HOOKS or not workflow.patched(BLIPS)):
         return None
-    if outcome.reason == Suspended.reason and wait.at.point is Point.POST_SYNC and workflow.patched(REPORTS):
-        return replace(wait, deadline=0.0) if over else wait
     if error is None:
         return wait if outcome.reason == APPLIED and is_same(wait, plan) else None
     if not issubclass(error, Transient) or (_is_newer(wait.at.plan, plan) and workflow.patched(NEWS)):
@@ -132,16 +120,10 @@ def _kept_runs(before: tuple[HookRun, ...], now: tuple[HookRun, ...]) -> tuple[H
     return tuple(replace(hook, run=runs.get((hook.name, hook.definition), hook.run)) for hook in now)
 
 
-def _changed_runs(
-    before: tuple[HookRun, ...], now: tuple[HookRun, ...], *, anew: tuple[str, ...] = ()
-) -> tuple[HookRun, ...]:
-    """Return the runs of this attempt, and of a hook that was changed since the one that is due now (D27).
-
-    So of the hooks in `anew`, whose person is asked again.
-    """
+def _changed_runs(before: tuple[HookRun, ...], now: tuple[HookRun, ...]) -> tuple[HookRun, ...]:
+    """Return the runs of this attempt, and of a hook that was changed since the one that is due now (D27)."""
     due = {hook.name: hook for hook in now}
     latest = (due.get(hook.name, hook) for hook in before)
     return tuple(
-        new if new.definition != hook.definition or hook.name in anew else hook
-        for hook, new in zip(before, latest, strict=True)
+        new if new.definition != hook.definition else hook for hook, new in zip(before, latest, strict=True)
     )

@@ -168,34 +168,6 @@ async def test_an_approval_that_nobody_gives_is_a_failed_hook(tenant: Tenant) ->
     assert await tenant.config_map("box") is None
 
 
-async def test_in_manual_mode_a_post_sync_approval_is_wanted_until_it_is_there_or_its_run_is_ended(
-    tenant: Tenant, api: Callable[[], Api]
-) -> None:
-    await hooked(tenant, post=[GO], policy={"automatic": False, "interval": "2s"})
-    await tenant.applied("app", "WaitingForSync")
-    await tenant.sync("app")
-    await tenant.until("app", lambda tree: runs(tree).get("go") == ("Pending", 1))
-    await tenant.patch("app", {"spec": {"suspend": True}})
-    await tenant.applied("app", "Suspended")
-    await tenant.patch("app", {"spec": {"suspend": False}})
-    await tenant.until("app", lambda tree: runs(tree) == {"go": ("Pending", 2)}, "a person is asked anew")
-    assert "history" not in (await tenant.applied("app"))["status"]
-    await api().call("POST", "approve", hook="go")
-    first = (await tenant.recorded("app"))["status"]["history"][0]
-    assert first["trigger"] == "SyncRequested"
-
-    await new_render(tenant, "2")
-    await tenant.applied("app", "WaitingForSync")
-    await tenant.sync("app")
-    await tenant.until("app", lambda tree: runs(tree) == {"go": ("Pending", 3)})
-    await tenant.applied("app")
-    run = tenant.client.get_workflow_handle(f"sync/{tenant.namespace}/app")
-    await run.terminate("by hand")
-
-    tree = await tenant.recorded("app")
-    assert [entry["renderRef"] for entry in tree["status"]["history"][1:]] == [first["renderRef"]]
-
-
 @pytest.mark.parametrize("automatic", [True, False], ids=["automatic", "manual"])
 async def test_a_post_sync_approval_holds_up_only_what_comes_after_it(
     tenant: Tenant, api: Callable[[], Api], automatic: bool

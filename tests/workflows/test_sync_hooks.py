@@ -262,48 +262,6 @@ async def test_in_manual_mode_hooks_go_on_though_nothing_is_to_be_applied(
     assert [(one.attempted, one.post_sync_runs) for one in recorded] == [(True, True), (False, False)]
 
 
-async def test_in_manual_mode_a_changed_spec_goes_on_with_running_hooks_and_asks_a_person_anew(
-    driver: Driver, after: Script
-) -> None:
-    after.plan = replace(after.plan, post_sync=(HookRun("smoke", 1), HookRun("go", 1)))
-    after.answer(Activity.RUN_HOOKS, replace(SMOKE, awaits=("go",)), replace(SMOKE, awaits=("go",)))
-    await driver.sync_now()
-    changed = replace(
-        after.plan,
-        trigger=Trigger.SPEC_CHANGED,
-        spec_hash="another",
-        post_sync=(HookRun("smoke", 2), HookRun("go", 2)),
-    )
-    after.answer(Activity.RESOLVE, Resolved(Decision.STOP, changed, "Applied", "in sync"))
-    run = driver.open_sync()
-    await driver.sync(SyncRequest(trigger=Trigger.SPEC_CHANGED, uid="uid-1", id="changed"))
-    await after.called(Activity.RECORD, 2)
-    assert after.args(Activity.RUN_HOOKS)[-1].plan.post_sync == (HookRun("smoke", 1), HookRun("go", 2))
-    assert after.args(Activity.RECORD)[-1].post_sync_runs
-    after.reads(Trigger.HEALTH_REACHED)
-    await driver.sync(REACHED)
-    assert (await result(run)).reason == "Applied"
-
-
-async def test_a_suspension_leaves_running_post_sync_hooks_to_who_resumes(
-    driver: Driver, after: Script
-) -> None:
-    after.answer(Activity.RUN_HOOKS, SMOKE)
-    await driver.sync_now()
-    suspended = replace(after.plan, render_ref="", trigger=Trigger.SPEC_CHANGED, spec_hash="suspended")
-    after.answer(Activity.RESOLVE, Resolved(Decision.STOP, suspended, "Suspended", "spec.suspend is true"))
-    run = driver.open_sync()
-    await driver.sync(SyncRequest(trigger=Trigger.SPEC_CHANGED, uid="uid-1", id="suspended"))
-    await after.called(Activity.RECORD, 2)
-    assert after.args(Activity.RECORD)[-1].post_sync_runs
-    resumed = replace(after.plan, trigger=Trigger.SPEC_CHANGED, spec_hash="resumed")
-    after.answer(Activity.RESOLVE, Resolved(Decision.STOP, resumed, "Applied", "in sync"))
-    await driver.sync(SyncRequest(trigger=Trigger.SPEC_CHANGED, uid="uid-1", id="resumed"))
-    assert (await result(run)).reason == "Applied"
-    assert after.steps().count(Activity.RUN_HOOKS) == 2
-    assert not after.args(Activity.RECORD)[-1].post_sync_runs
-
-
 async def test_a_report_in_manual_mode_leaves_running_hooks_alone(driver: Driver, after: Script) -> None:
     after.answer(Activity.RUN_HOOKS, SMOKE)
     await driver.sync_now()
