@@ -244,7 +244,7 @@ def _plan(release: Release, trigger: Trigger, now: Handled) -> Plan:
 
 
 def _with_render(plan: Plan, release: Release, desired: Desired, *, store: bool) -> Plan:
-    render = desired.render
+    render, unrecorded = desired.render, release.status.unrecorded
     waves = tuple(waves_of(release, render))
     anew = plan.forced or plan.trigger in _ANEW
     gate, until = (0, 0.0) if anew else closed_gate(release, render.ref, waves)
@@ -260,6 +260,7 @@ def _with_render(plan: Plan, release: Release, desired: Desired, *, store: bool)
         unfinished=left_unfinished(release.status),
         pre_sync=_runs(plan, release, desired, HookStage.PRE_SYNC),
         post_sync=_runs(plan, release, desired, HookStage.POST_SYNC),
+        unrecorded=unrecorded is not None and unrecorded.render_ref == render.ref,
         failed_gate=gate,
         closed_until=until,
     )

@@ -147,6 +147,9 @@ class Reconcile:
                 applied = resolved.reason == APPLIED
                 if wait is not None and goes_on and applied and wait.at.point is Point.POST_SYNC:
                     return await self._make_steps(syncing, gone_on(wait, plan))
+                if applied and plan.unrecorded and (wait is None or not is_same(wait, plan)):
+                    # Manual mode: no sync follows by itself that would go on with the hooks of what is applied.
+                    return await self._make_steps(syncing, Resume(plan, point=Point.POST_SYNC))
                 return Outcome(resolved.reason, resolved.message, applied=applied)
             case Decision.TEARDOWN:
                 self._end_wait("")

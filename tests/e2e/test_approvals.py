@@ -14,7 +14,7 @@ from activities.services import Services
 from tests.e2e.harness.api import Api
 from tests.e2e.harness.convoy import Convoy, condition_of
 from tests.e2e.hooked import FAILS, GO, hook_of, hooked, job, new_render, runs, told
-from tests.e2e.tenant import Tenant
+from tests.e2e.tenant import Tenant, is_settled
 from tests.e2e.test_temporal_cli import Cli
 from workflows.contract import Approved, ApproveInput, HookRun, ReleaseId
 
@@ -166,6 +166,30 @@ async def test_an_approval_that_nobody_gives_is_a_failed_hook(tenant: Tenant) ->
         f"To ask again: kubectl convoy release sync app -n {tenant.namespace}"
     )
     assert await tenant.config_map("box") is None
+
+
+async def test_in_manual_mode_a_post_sync_approval_is_wanted_until_it_is_there(
+    tenant: Tenant, api: Callable[[], Api]
+) -> None:
+    await hooked(tenant, post=[GO], policy={"automatic": False, "interval": "2s"})
+    await tenant.applied("app", "WaitingForSync")
+    await tenant.sync("app")
+    await tenant.until("app", lambda tree: runs(tree).get("go") == ("Pending", 1))
+    await tenant.patch("app", {"spec": {"suspend": True}})
+    await tenant.applied("app", "Suspended")
+    await tenant.patch("app", {"spec": {"suspend": False}})
+    await tenant.until("app", lambda tree: runs(tree) == {"go": ("Pending", 2)}, "a person is asked anew")
+    tree = await tenant.applied("app")
+    assert "history" not in tree["status"]
+
+    ended = tree["status"]["sync"]["runId"]
+    await tenant.client.get_workflow_handle(f"sync/{tenant.namespace}/app").terminate("by hand")
+    await tenant.until("app", lambda tree: tree["status"]["sync"]["runId"] != ended and is_settled(tree))
+    await api().call("POST", "approve", hook="go")
+
+    tree = await tenant.recorded("app")
+    assert runs(tree) == {"go": ("Approved", 2)}
+    assert [entry["trigger"] for entry in tree["status"]["history"]] == ["SyncRequested"]
 
 
 @pytest.mark.parametrize("automatic", [True, False], ids=["automatic", "manual"])

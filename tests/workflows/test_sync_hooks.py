@@ -262,6 +262,33 @@ async def test_in_manual_mode_hooks_go_on_though_nothing_is_to_be_applied(
     assert [(one.attempted, one.post_sync_runs) for one in recorded] == [(True, True), (False, False)]
 
 
+async def test_in_manual_mode_hooks_of_what_is_not_recorded_go_on_behind_a_changed_spec(
+    driver: Driver, after: Script
+) -> None:
+    after.answer(Activity.RUN_HOOKS, SMOKE, SMOKE)
+    await driver.sync_now()
+    changed = replace(after.plan, trigger=Trigger.SPEC_CHANGED, spec_hash="another", unrecorded=True)
+    after.answer(Activity.RESOLVE, Resolved(Decision.STOP, changed, "Applied", "in sync"))
+    run = driver.open_sync()
+    await driver.sync(SyncRequest(trigger=Trigger.SPEC_CHANGED, uid="uid-1", id="changed"))
+    recorded = await after.called(Activity.RECORD, 2)
+    assert (recorded.attempted, recorded.only_looked, recorded.post_sync_runs) == (False, True, True)
+    after.reads(Trigger.HEALTH_REACHED)
+    await driver.sync(REACHED)
+    assert (await result(run)).reason == "Applied"
+    assert after.steps().count(Activity.APPLY_WAVE) == 2
+
+
+async def test_in_manual_mode_hooks_of_what_is_not_recorded_go_on_in_the_next_run(
+    driver: Driver, after: Script
+) -> None:
+    tick = replace(after.plan, trigger=Trigger.PERIODIC, unrecorded=True)
+    after.answer(Activity.RESOLVE, Resolved(Decision.STOP, tick, "Applied", "in sync"))
+    assert (await result(await driver.sync(PERIODIC))).reason == "Applied"
+    assert after.steps() == [Activity.RESOLVE, Activity.RUN_HOOKS, Activity.RECORD]
+    assert not after.args(Activity.RECORD)[-1].post_sync_runs
+
+
 async def test_a_report_in_manual_mode_leaves_running_hooks_alone(driver: Driver, after: Script) -> None:
     after.answer(Activity.RUN_HOOKS, SMOKE)
     await driver.sync_now()

@@ -62,6 +62,8 @@ class Plan:
     pre_sync: tuple[HookRun, ...] = ()
     """The preSync hooks that this pass has to see done, in their order; none where all have run for this render."""
     post_sync: tuple[HookRun, ...] = ()
+    unrecorded: bool = False
+    """This render is applied, and its postSync hooks are not known to be over."""
     failed_gate: int = 0
     """The wave, counted from 0, whose gate an attempt at this render has found closed and not open since: it and the
     gates before it get no time of their own again. 0: none."""
