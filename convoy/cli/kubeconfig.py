@@ -3,7 +3,7 @@
 The official package would do it too, and takes a second of CPU to import: four times what `kubectl get` needs for its
 whole work. So this reads the forms that are in use (certificates, tokens, basic authentication, `exec` plugins, several
 files in KUBECONFIG, the service account of a pod) with the standard library. It trusts what it reads, since the file
-is the user's; a kubeconfig out of a Secret is read by `convoy.kube.connection`, which trusts nothing.
+is the user's; a kubeconfig out of a Secret is read by `convoy.kube.secret_kubeconfig`, which trusts nothing.
 """
 
 from __future__ import annotations

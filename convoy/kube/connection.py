@@ -5,15 +5,12 @@ lazily: it costs a second. Two of its insides are touched, both in this module a
 the SSL context that its REST client makes of a configuration, and the user section that tells whether a
 token comes from a plugin.
 
-A kubeconfig out of a Secret is written by a tenant. It is read by an own, strict reader: a plugin would run
-code as convoy, a path would read convoy's files, an unknown field may be the next of either kind.
+A kubeconfig out of a Secret is written by a tenant, and read by an own, strict reader: `secret_kubeconfig`.
 """
 
 from __future__ import annotations
 
 import asyncio
-import base64
-import binascii
 import os
 import ssl
 import tempfile
@@ -30,6 +27,7 @@ from convoy.api.errors import ClusterNotReady
 from convoy.kube.addresses import GuardedResolver, refusal
 from convoy.kube.client import Endpoint, KubeClient, Limits
 from convoy.kube.errors import Unauthorized
+from convoy.kube.secret_kubeconfig import address_of, credentials_of, data_of, read_kubeconfig, text_of
 
 if TYPE_CHECKING:
     from kubernetes.aio.client import Configuration
@@ -40,18 +38,6 @@ _TOKEN = "BearerToken"
 _REFRESH_SECONDS = 60
 _PLUGIN_SECONDS = 60.0
 """What a credential plugin may take; it may wait for a person to log in."""
-_CLUSTER_FIELDS = {
-    "server",
-    "certificate-authority-data",
-    "insecure-skip-tls-verify",
-    "tls-server-name",
-    "proxy-url",
-    "disable-compression",
-    "extensions",
-}
-_USER_FIELDS = {"token", "client-certificate-data", "client-key-data", "username", "password", "extensions"}
-_RUNS_CODE = {"exec", "auth-provider"}
-_READS_FILES = {"certificate-authority", "client-certificate", "client-key", "tokenFile"}
 
 
 async def connect_kubeconfig(
@@ -156,7 +142,7 @@ async def connect_secret(
     """
     # In a thread all of it: to read a large Secret takes seconds, in which no other task would run.
     endpoint = await asyncio.to_thread(
-        lambda: _secret_endpoint(*_read(kubeconfig), allow_private=allow_private)
+        lambda: _secret_endpoint(*read_kubeconfig(kubeconfig), allow_private=allow_private)
     )
     return KubeClient(replace(endpoint, impersonate=impersonate), limits=limits)
 
@@ -207,27 +193,27 @@ def _secret_endpoint(cluster: Mapping[str, Any], user: Mapping[str, Any], *, all
     from kubernetes.aio.client import Configuration
 
     configuration = Configuration()
-    configuration.host = _address(cluster, "server", {"https", "http"} if allow_private else {"https"})
+    configuration.host = address_of(cluster, "server", {"https", "http"} if allow_private else {"https"})
     configuration.verify_ssl = cluster.get("insecure-skip-tls-verify") is not True
-    configuration.tls_server_name = _text(cluster, "tls-server-name") or None
+    configuration.tls_server_name = text_of(cluster, "tls-server-name") or None
     if cluster.get("proxy-url"):
-        configuration.proxy = _address(cluster, "proxy-url", {"http", "https"})
+        configuration.proxy = address_of(cluster, "proxy-url", {"http", "https"})
     if not allow_private:
         for field, url in (("server", configuration.host), ("proxy-url", configuration.proxy)):
             why = refusal(urlsplit(url).hostname or "") if url else None
             if why is not None:
                 raise ClusterNotReady(f"{field} of the kubeconfig is refused: {why}")
-    authority = _data(cluster, "certificate-authority-data")
+    authority = data_of(cluster, "certificate-authority-data")
     if authority:
         configuration.ca_cert_data = authority.decode("ascii", "replace")
-    authorization = _credentials(user)
+    authorization = credentials_of(user)
     if authorization is not None:
         configuration.api_key[_TOKEN] = authorization
 
     with tempfile.TemporaryDirectory(prefix="convoy-") as folder:
         # OpenSSL takes a client certificate from files only; they are gone once the context has read them.
         for field, attribute in (("client-certificate-data", "cert_file"), ("client-key-data", "key_file")):
-            data = _data(user, field)
+            data = data_of(user, field)
             if data:
                 file = Path(folder, attribute)
                 file.write_bytes(data)
@@ -239,91 +225,6 @@ def _secret_endpoint(cluster: Mapping[str, Any], user: Mapping[str, Any], *, all
                 f"the certificates of the kubeconfig cannot be used: {_one_line(error)}"
             ) from error
     return endpoint if allow_private else replace(endpoint, resolver=GuardedResolver)
-
-
-def _read(kubeconfig: bytes) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-    try:
-        tree = yaml.load(kubeconfig, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-    except yaml.YAMLError as error:
-        # The error's own text quotes the line, which may be a token.
-        mark = getattr(error, "problem_mark", None)
-        where = f" (line {mark.line + 1})" if mark is not None else ""
-        raise ClusterNotReady(f"the kubeconfig is no YAML{where}") from None
-    except (ValueError, RecursionError):
-        raise ClusterNotReady("the kubeconfig is no YAML") from None
-    if not isinstance(tree, dict):
-        raise ClusterNotReady("the kubeconfig is no mapping")
-    name = tree.get("current-context")
-    if not name:
-        raise ClusterNotReady("the kubeconfig has no current-context")
-    context = _named(tree, "contexts", "context", name)
-    cluster = _named(tree, "clusters", "cluster", context.get("cluster"))
-    user = _named(tree, "users", "user", context["user"]) if context.get("user") else {}
-    for section, fields, allowed in (("cluster", cluster, _CLUSTER_FIELDS), ("user", user, _USER_FIELDS)):
-        for field in fields:
-            if field in _RUNS_CODE:
-                raise ClusterNotReady(
-                    f"the {section} of the kubeconfig has {field}: it would run code as convoy"
-                )
-            if field in _READS_FILES:
-                raise ClusterNotReady(
-                    f"the {section} of the kubeconfig has {field}: it would read a file of convoy's; "
-                    "put the content itself into the kubeconfig"
-                )
-            if field not in allowed:
-                raise ClusterNotReady(
-                    f"the {section} of the kubeconfig has a field that is not supported: {field}"
-                )
-    return cluster, user
-
-
-def _named(tree: Mapping[str, Any], section: str, field: str, name: object) -> Mapping[str, Any]:
-    entries = tree.get(section)
-    for entry in entries if isinstance(entries, list) else ():
-        if isinstance(entry, dict) and entry.get("name") == name and isinstance(entry.get(field) or {}, dict):
-            found: Mapping[str, Any] = entry.get(field) or {}
-            return found
-    raise ClusterNotReady(f"the kubeconfig has no {field} named {name!r} in {section}")
-
-
-def _address(section: Mapping[str, Any], field: str, schemes: set[str]) -> str:
-    text = _text(section, field)
-    try:
-        url = urlsplit(text)
-        valid = bool(url.hostname) and (url.port or 1) > 0 and not url.query and not url.fragment
-    except ValueError:
-        valid = False
-    if not valid or url.scheme not in schemes or (field == "server" and url.username is not None):
-        raise ClusterNotReady(f"{field} of the kubeconfig must be a URL of {' or '.join(sorted(schemes))}")
-    return text.rstrip("/")
-
-
-def _text(section: Mapping[str, Any], field: str) -> str:
-    value = section.get(field)
-    if value is None:
-        return ""
-    if not isinstance(value, str) or any(not "!" <= letter <= "~" for letter in value.strip()):
-        raise ClusterNotReady(
-            f"{field} of the kubeconfig must be a text without spaces and control characters"
-        )
-    return value.strip()
-
-
-def _data(section: Mapping[str, Any], field: str) -> bytes:
-    try:
-        return base64.b64decode("".join(str(section.get(field) or "").split()), validate=True)
-    except (binascii.Error, ValueError):
-        raise ClusterNotReady(f"{field} of the kubeconfig is no base64") from None
-
-
-def _credentials(user: Mapping[str, Any]) -> str | None:
-    token = _text(user, "token")
-    if token:
-        return f"Bearer {token}"
-    if user.get("username"):
-        pair = f"{user['username']}:{user.get('password') or ''}"
-        return f"Basic {base64.b64encode(pair.encode()).decode()}"
-    return None
 
 
 def _untyped(function: Any) -> Any:

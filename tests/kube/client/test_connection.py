@@ -150,7 +150,7 @@ async def test_a_tenants_kubeconfig_is_read_beside_the_event_loop(monkeypatch: p
         readers.append(threading.current_thread())
         raise ClusterNotReady(f"{len(kubeconfig)} bytes")
 
-    monkeypatch.setattr(connection, "_read", read)
+    monkeypatch.setattr(connection, "read_kubeconfig", read)
     with pytest.raises(ClusterNotReady, match="3 bytes"):
         await connect_secret(b"a: ")
     assert readers != [threading.current_thread()]
