@@ -5,7 +5,7 @@ An answer that is no Status never enters an error (`convoy.kube.classify`).
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -292,15 +292,19 @@ def _write(manager: str, *, dry_run: bool) -> dict[str, str]:
     return params
 
 
-def _tree(answer: Answer) -> Manifest:
+class _TooDeep(ServerFault):
+    """An answer that is JSON, and nested more deeply than it can be read."""
+
+
+def _tree(answer: Answer, read: Callable[[bytes], Any] = decode) -> Manifest:
     try:
-        tree = decode(answer.body)
+        tree = read(answer.body)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise ServerFault(
             f"HTTP {answer.status} with an answer that is no JSON", status=answer.status
         ) from error
     except RecursionError as error:
-        raise ServerFault(
+        raise _TooDeep(
             f"HTTP {answer.status} with an answer that is nested too deeply", status=answer.status
         ) from error
     if not isinstance(tree, dict):
@@ -311,9 +315,9 @@ def _tree(answer: Answer) -> Manifest:
 def _list(answer: Answer, resource: Resource) -> Manifest:
     try:
         return _tree(answer)
-    except ServerFault as error:
-        tree = decode_cut(answer.body) if isinstance(error.__cause__, RecursionError) else None
-        if not isinstance(tree, dict) or not isinstance(tree.get("items"), list):
+    except _TooDeep:
+        tree = _tree(answer, decode_cut)
+        if not isinstance(tree.get("items"), list):
             raise
     whole = [item for item in tree["items"] if not is_cut(item)]
     left_out = len(tree["items"]) - len(whole)

@@ -52,3 +52,12 @@ async def test_a_list_that_always_expires_is_given_up() -> None:
     async with client_of(handler) as client:
         with pytest.raises(ServerFault):
             await client.list(CONFIG_MAPS)
+
+
+async def test_a_list_that_ends_in_its_depths_is_a_fault_of_the_server() -> None:
+    async def handler(request: web.Request) -> web.StreamResponse:
+        return web.Response(body=b'{"items":[' + b"[" * 5000, content_type="application/json")
+
+    async with client_of(handler) as client:
+        with pytest.raises(ServerFault, match="no JSON"):
+            await client.list(CONFIG_MAPS)
