@@ -51,12 +51,16 @@ def recorded(tree: Manifest, own: Manifest) -> Manifest:
         return rest
     limit = (tree.get("spec") or {}).get("historyLimit", HISTORY_LIMIT)
     entry = {name: value for name, value in done.items() if name != "appliedAgainAt"}
-    latest = {name: done[name] for name in ("renderRef", "revision")}
-    latest["appliedAt"] = done.get("appliedAgainAt", done["appliedAt"])
-    history = [dict(entry) for entry in own.get("history") or ()]
+    latest = {
+        "renderRef": done["renderRef"],
+        "revision": done["revision"],
+        "appliedAt": done.get("appliedAgainAt", done["appliedAt"]),
+    }
+    history = [dict(each) for each in own.get("history") or ()]
     if history and history[0].get("renderRef") == done["renderRef"]:
-        first_healthy = {name: entry[name] for name in ("healthyAt",) if name in entry}
-        history[0] = first_healthy | history[0] | {name: done[name] for name in ("revision", "objects")}
+        history[0] |= {"revision": done["revision"], "objects": done["objects"]}
+        if "healthyAt" in done:
+            history[0].setdefault("healthyAt", done["healthyAt"])
     else:
         history.insert(0, entry)
     return rest | {"lastSuccessful": latest, "history": history[:limit]}
