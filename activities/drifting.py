@@ -236,7 +236,7 @@ class Drifting:
         asked = pending_request(release) is not None or force_pending(release) is not None
         if asked or is_unfinished(release):
             return True  # one that was ended by hand is made again
-        # It records what is applied, where nobody waits for the postSync hooks any more.
+        # It goes on with the postSync hooks of what is applied, where nobody waits for them any more.
         return release.status.unrecorded is not None and not await self._run_is_open()
 
     async def _fights(
