@@ -25,6 +25,7 @@ from convoy.kube.errors import NotFound
 from convoy.kube.resources import CLUSTERS, CONFIG_MAPS, NAMESPACES, RELEASES, Resource
 from tests.e2e.harness.convoy import condition_of, told
 from tests.waiting import eventually
+from workflows.contract import ReleaseId
 
 PATIENCE = 90.0
 """Seconds until a wait gives up: more than anything takes on a busy machine, less than the resync of an hour."""
@@ -148,6 +149,11 @@ class Tenant:
             lambda tree: "history" in tree["status"] and "unrecorded" not in tree["status"],
             "the record",
         )
+
+    async def closed(self, name: str) -> None:
+        """Wait until the latest run of the sync has closed, behind the result that it wrote."""
+        async with asyncio.timeout(60):
+            await self.client.get_workflow_handle(ReleaseId(self.namespace, name).sync).result()
 
     async def in_sync(self, name: str, reason: str = "InSync") -> Manifest:
         return await self.until(

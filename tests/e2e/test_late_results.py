@@ -178,7 +178,7 @@ async def test_a_sync_that_was_ended_by_hand_holds_up_no_tick(
     services: Services, tenant: Tenant, ticked: bool, verdict: Verdict
 ) -> None:
     await applied(tenant)
-    await tenant.client.get_workflow_handle(ReleaseId(tenant.namespace, "app").sync).result()
+    await tenant.closed("app")
     ended = {"status": {"sync": {"settledAt": None}}}
     await tenant.home.patch(RELEASES, tenant.namespace, "app", ended, subresource="status")
 

@@ -88,7 +88,7 @@ async def test_the_state_query_and_describe_tell_how_things_stand(convoy: Convoy
     cli = await waiting(convoy, tenant)
     await tenant.sync("app")
     await tenant.applied("app")
-    await closed(tenant)
+    await tenant.closed("app")
     state = queried(await cli("query", "--type", "state"))
     assert (state["phase"], state["reason"], state["waves_done"]) == ("Settled", "Applied", 1)
     drift = queried(await cli("query", "--type", "state", kind="drift"))
@@ -105,9 +105,9 @@ async def test_resetting_a_sync_that_is_done_does_no_harm(convoy: Convoy, tenant
     await tenant.sync("app")
     before = await tenant.applied("app")
     live = await tenant.config_map("a")
-    await closed(tenant)
+    await tenant.closed("app")
     await cli("reset", "--type", "FirstWorkflowTask", "--reason", "a test", "--yes")
-    await closed(tenant)
+    await tenant.closed("app")
     after = await tenant.applied("app")
     assert after["status"]["history"] == before["status"]["history"]
     assert await tenant.config_map("a") == live
@@ -169,12 +169,6 @@ async def test_input_of_another_shape_is_refused_and_fails_nothing(convoy: Convo
     await tenant.applied("app")
     for history in await tenant.histories("app"):
         assert failed_tasks(history) == []
-
-
-async def closed(tenant: Tenant) -> None:
-    """Wait until the latest run of the sync has closed, behind the result that it wrote."""
-    async with asyncio.timeout(60):
-        await tenant.client.get_workflow_handle(f"sync/{tenant.namespace}/app").result()
 
 
 async def in_state(tenant: Tenant, state: PendingActivityState.ValueType) -> None:
